@@ -6,7 +6,7 @@ use lookalike_overlap::address::{depth, host, normal, public_suffix, registered_
 use lookalike_overlap::canonical::canonical;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    lookalike_fuzz::walk(bytes, ReadOptions { format: Some(Format::List), ..ReadOptions::default() });
+    lookalike_fuzz::check_shard(bytes, ReadOptions { format: Some(Format::List), ..ReadOptions::default() });
     read(&String::from_utf8_lossy(bytes));
     let options = ReadOptions { format: Some(Format::List), ..ReadOptions::default() };
     let corpus = Corpus::in_memory("shard", bytes.into(), options);

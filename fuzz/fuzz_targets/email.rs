@@ -1,4 +1,7 @@
 //! Messages: headers, parts, transfer encodings, words.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lookalike_fuzz::page(lookalike_model::Media::Email, bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| lookalike_fuzz::check_document(
+    lookalike_model::Media::Email,
+    bytes
+));

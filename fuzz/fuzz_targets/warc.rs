@@ -4,5 +4,5 @@
 use lookalike_corpus::{Format, ReadOptions};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    lookalike_fuzz::walk(bytes, ReadOptions { format: Some(Format::Warc), ..ReadOptions::default() });
+    lookalike_fuzz::check_shard(bytes, ReadOptions { format: Some(Format::Warc), ..ReadOptions::default() });
 });

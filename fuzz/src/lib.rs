@@ -6,64 +6,64 @@
 use std::cell::RefCell;
 
 use lookalike_corpus::{Compression, Corpus, Item, ReadOptions};
-use lookalike_model::{Content, Document, Extras, Media, Place, Span, Unit};
+use lookalike_model::{Content, Document, Extras, Media, RecordPosition, Span, Unit};
 use lookalike_text::extract::{ContentMode, Extractor, Text};
 use lookalike_text::{Analyser, Features, Profile};
 
 /// Small, so that records which are too long come up too.
-const LONGEST: usize = 16 << 10;
+const MAX_DOCUMENT_BYTES: usize = 16 << 10;
 
 /// Reads a shard and makes words of all that is in it.
-pub fn walk(shard: &[u8], options: ReadOptions) {
-    let options = ReadOptions { max_document_bytes: LONGEST, ..options };
+pub fn check_shard(shard: &[u8], options: ReadOptions) {
+    let options = ReadOptions { max_document_bytes: MAX_DOCUMENT_BYTES, ..options };
     let corpus = Corpus::in_memory("shard", shard.into(), options);
     // What is of no known format, or a table without the right columns, is refused as a whole.
     let Ok(mut reader) = corpus.shards()[0].open(corpus.options()) else { return };
     let plain = reader.compression() == Compression::None;
-    let mut order = Order::default();
+    let mut checker = RecordChecker::default();
     while let Some(item) = reader.next().expect("memory can be read") {
         match item {
             Item::Document(document) => {
-                order.check(document.place);
+                checker.check(document.place);
                 read_words(&document, &[ContentMode::Main, ContentMode::PageOrEmail]);
             }
             Item::Rejected(rejection) => {
                 assert_eq!(rejection.unit, Unit::Byte);
-                order.check(rejection.place);
+                checker.check(rejection.place);
             }
-            Item::Skipped(_) => order.skipped += 1,
+            Item::Skipped(_) => checker.skipped += 1,
         }
-        order.check_length(shard.len(), plain);
+        checker.check_length(shard.len(), plain);
     }
 }
 
 /// Makes words of one document.
-pub fn page(media: Media, bytes: &[u8]) {
+pub fn check_document(media: Media, bytes: &[u8]) {
     let content = Content::Encoded { bytes, charset: None };
-    let (place, extras) = (Place::default(), Extras::default());
+    let (place, extras) = (RecordPosition::default(), Extras::default());
     let document = Document { id: "", url: None, media, content, place, raw: None, extras };
     read_words(&document, &[ContentMode::Page, ContentMode::Main]);
 }
 
 fn read_words(document: &Document<'_>, modes: &[ContentMode]) {
-    WORDS.with_borrow_mut(|words| modes.iter().for_each(|mode| words.read(document, *mode)));
+    WORD_READER.with_borrow_mut(|words| modes.iter().for_each(|mode| words.read(document, *mode)));
 }
 
 thread_local! {
     /// Made once: making the tables of four profiles takes longer than reading a small document.
-    static WORDS: RefCell<Words> = RefCell::default();
+    static WORD_READER: RefCell<WordReader> = RefCell::default();
 }
 
 /// The items of a shard so far, which the next item is checked against.
 #[derive(Default)]
-struct Order {
+struct RecordChecker {
     records: u64,
     position: u64,
     skipped: u64,
 }
 
-impl Order {
-    fn check(&mut self, place: Place) {
+impl RecordChecker {
+    fn check(&mut self, place: RecordPosition) {
         assert_eq!(place.record, self.records, "records are counted one by one");
         assert!(place.position >= self.position, "records come in the order of their places");
         self.records += 1;
@@ -74,25 +74,25 @@ impl Order {
     fn check_length(&self, shard: usize, plain: bool) {
         let shard = shard as u64;
         assert!(!plain || self.position <= shard, "a place lies outside of the shard");
-        let bytes = if plain { shard } else { shard + self.position + LONGEST as u64 };
+        let bytes = if plain { shard } else { shard + self.position + MAX_DOCUMENT_BYTES as u64 };
         assert!(self.records + self.skipped <= bytes + 1, "there are more records than bytes");
     }
 }
 
-struct Words {
+struct WordReader {
     extractor: Extractor,
     analysers: Vec<Analyser>,
     features: Features,
 }
 
-impl Default for Words {
+impl Default for WordReader {
     fn default() -> Self {
         let analysers = Profile::all().iter().map(Analyser::new).collect();
-        Words { extractor: Extractor::default(), analysers, features: Features::default() }
+        WordReader { extractor: Extractor::default(), analysers, features: Features::default() }
     }
 }
 
-impl Words {
+impl WordReader {
     fn read(&mut self, document: &Document<'_>, mode: ContentMode) {
         let text = self.extractor.extract(document, mode);
         check_text(&text);
@@ -110,7 +110,7 @@ fn check_text(text: &Text<'_>) {
         assert!(last <= block.start && block.start <= block.end && block.linked <= block.end - block.start);
         assert!(text.text.get(block.start as usize..block.end as usize).is_some());
         last = block.end;
-        let source = text.spans.back(Span { start: block.start, end: block.end });
+        let source = text.spans.to_source(Span { start: block.start, end: block.end });
         assert!(source.start <= source.end && source.end as usize <= text.source.len());
     }
 }

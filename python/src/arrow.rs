@@ -50,11 +50,11 @@ impl Frame {
         self.chunks.iter().filter_map(|chunk| chunk.first()).map(|column| column.len()).sum()
     }
 
-    /// The place of a column.
-    fn place(&self, name: &str, suits: impl Fn(&DataType) -> bool) -> Option<usize> {
-        let place = self.names.as_ref()?.iter().position(|known| known == name)?;
-        let fits = |chunk: &Vec<ArrayRef>| suits(chunk[place].data_type());
-        self.chunks.iter().all(fits).then_some(place)
+    /// The index of a column of a type that suits.
+    fn column_index(&self, name: &str, suits: impl Fn(&DataType) -> bool) -> Option<usize> {
+        let index = self.names.as_ref()?.iter().position(|known| known == name)?;
+        let fits = |chunk: &Vec<ArrayRef>| suits(chunk[index].data_type());
+        self.chunks.iter().all(fits).then_some(index)
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum Strings {
 
 impl Strings {
     /// True for types that are texts.
-    pub(crate) fn suit(kind: &DataType) -> bool {
+    pub(crate) fn accepts(kind: &DataType) -> bool {
         matches!(kind, DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null)
     }
 
@@ -117,7 +117,7 @@ impl Strings {
 /// True for types with one plain value per row.
 fn is_plain(kind: &DataType) -> bool {
     let number = kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Float64);
-    Strings::suit(kind) || number || *kind == DataType::Boolean
+    Strings::accepts(kind) || number || *kind == DataType::Boolean
 }
 
 /// Appends a plain value as text; false when there is none.
@@ -190,28 +190,29 @@ impl Columns {
             return Ok(Columns::of(frame, Vec::new(), |_| Chunk { text: texts.next(), ..Chunk::empty() }));
         };
         let [text, html, url] =
-            [&fields.text, &fields.html, &fields.url].map(|name| frame.place(name, Strings::suit));
-        let id = frame.place(&fields.id, |kind| Strings::suit(kind) || kind.is_integer());
+            [&fields.text, &fields.html, &fields.url].map(|name| frame.column_index(name, Strings::accepts));
+        let id = frame.column_index(&fields.id, |kind| Strings::accepts(kind) || kind.is_integer());
         if text.is_none() && html.is_none() {
             let quoted: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
             let wanted = format!("{:?} or {:?} that holds text", fields.text, fields.html);
             let found = quoted.join(", ");
             return Err(CorpusError::NoColumn { name: name.to_owned(), wanted, found }.into());
         }
-        let plain: Vec<usize> =
-            (0..names.len()).filter(|&place| frame.place(&names[place], is_plain) == Some(place)).collect();
+        let plain: Vec<usize> = (0..names.len())
+            .filter(|&index| frame.column_index(&names[index], is_plain) == Some(index))
+            .collect();
         let chunk = |columns: &Vec<ArrayRef>| {
-            let strings = |place: Option<usize>| place.and_then(|place| Strings::of(&columns[place]));
+            let strings = |index: Option<usize>| index.and_then(|index| Strings::of(&columns[index]));
             Chunk {
-                id: id.and_then(|place| Strings::of_names(&columns[place])),
+                id: id.and_then(|index| Strings::of_names(&columns[index])),
                 text: strings(text),
                 html: strings(html),
                 url: strings(url),
-                plain: plain.iter().map(|&place| columns[place].clone()).collect(),
+                plain: plain.iter().map(|&index| columns[index].clone()).collect(),
                 ..Chunk::empty()
             }
         };
-        Ok(Columns::of(frame, plain.iter().map(|&place| names[place].clone()).collect(), chunk))
+        Ok(Columns::of(frame, plain.iter().map(|&index| names[index].clone()).collect(), chunk))
     }
 
     fn of(frame: &Frame, plain: Vec<String>, mut chunk: impl FnMut(&Vec<ArrayRef>) -> Chunk) -> Self {
@@ -226,8 +227,8 @@ impl Columns {
     }
 
     fn find(&self, row: usize) -> (&Chunk, usize) {
-        let place = self.chunks.partition_point(|chunk| chunk.first <= row) - 1;
-        (&self.chunks[place], row - self.chunks[place].first)
+        let index = self.chunks.partition_point(|chunk| chunk.first <= row) - 1;
+        (&self.chunks[index], row - self.chunks[index].first)
     }
 }
 

@@ -52,7 +52,7 @@ impl From<TransferError> for Failure {
 
 impl Failure {
     /// The class of the exception, and its sentence.
-    fn told(self) -> (&'static str, String) {
+    fn class_and_sentence(self) -> (&'static str, String) {
         match self {
             Failure::Engine(error) => (class(&error), error.to_string()),
             Failure::Index(error) => (class_of_index(&error), error.to_string()),
@@ -103,10 +103,10 @@ impl From<Failure> for PyErr {
         if let Failure::Engine(EngineError::Stopped) = failure {
             return PyKeyboardInterrupt::new_err(());
         }
-        let (class, sentence) = failure.told();
+        let (class, sentence) = failure.class_and_sentence();
         Python::attach(|py| {
-            let made = || py.import("lookalike._errors")?.getattr(class)?.call1((&sentence,));
-            match made() {
+            let construct = || py.import("lookalike._errors")?.getattr(class)?.call1((&sentence,));
+            match construct() {
                 Ok(exception) => PyErr::from_value(exception),
                 // The package is not whole; the sentence is still worth more than that.
                 Err(_) => PyRuntimeError::new_err(sentence.clone()),

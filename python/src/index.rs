@@ -9,8 +9,8 @@ use arrow_array::{ArrayRef, ListArray, RecordBatch, StructArray};
 use arrow_buffer::OffsetBuffer;
 use arrow_schema::{Field, Fields};
 use lookalike::index::{
-    Answer, Desk, Index as Open, IndexError, Known, Made, Mode, Portion, Prepared, Progress, State, Taken,
-    Verdict, Wanted,
+    Answer, CorpusRecord, CreateOptions, Index as DiskIndex, IndexError, Mode, OnExistingId, Portion,
+    Preparation, PreparedDocument, Progress, QueryBuffers, State, Verdict,
 };
 use lookalike::walk::Watch;
 use pyo3::prelude::*;
@@ -20,24 +20,24 @@ use serde_json::{Map, Value, json};
 use crate::errors::Failure;
 use crate::jobs::TEXTS;
 use crate::options::Options;
-use crate::results::{self, REJECTED, Rows, VERDICTS};
+use crate::results::{self, REJECTED, TableBuilder, VERDICTS};
 use crate::source::Source;
 use crate::table::Table;
 use crate::work;
 
 /// Documents of another index that are added at once.
-const AT_ONCE: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 /// An open index.
 #[pyclass(frozen, module = "lookalike._core")]
 pub(crate) struct Index {
     folder: PathBuf,
-    open: Mutex<Option<Arc<Open>>>,
+    open: Mutex<Option<Arc<DiskIndex>>>,
 }
 
 impl Index {
     /// The index, unless it was closed.
-    fn open(&self) -> Result<Arc<Open>, Failure> {
+    fn open(&self) -> Result<Arc<DiskIndex>, Failure> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let closed = || Failure::Usage(format!("{} was closed; open it again", self.folder.display()));
         open.as_ref().cloned().ok_or_else(closed)
@@ -57,8 +57,9 @@ impl Index {
         let text = options.keeps_text()?;
         work::run(py, options.progress()?.as_ref(), |watch| {
             let lexicon = matching.lexicon.as_deref();
-            let made = Made { recipe, text, lexicon, learn: learn.as_ref(), settings: &settings };
-            Ok(Open::create(&folder, made, watch)?)
+            let create_options =
+                CreateOptions { recipe, text, lexicon, learn: learn.as_ref(), settings: &settings };
+            Ok(DiskIndex::create(&folder, create_options, watch)?)
         })
     }
 
@@ -67,7 +68,7 @@ impl Index {
     fn new(py: Python<'_>, folder: PathBuf, read: bool, options: Options<'_>) -> PyResult<Self> {
         let mode = if read { Mode::Read } else { Mode::Write(options.writing()?) };
         let memory = options.settings()?.memory;
-        let open = py.detach(|| Open::open_within(&folder, mode, memory)).map_err(Failure::from)?;
+        let open = py.detach(|| DiskIndex::open_within(&folder, mode, memory)).map_err(Failure::from)?;
         Ok(Index { folder, open: Mutex::new(Some(Arc::new(open))) })
     }
 
@@ -79,25 +80,25 @@ impl Index {
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let index = self.open()?;
-        let known = if options.replaces()? { Known::Replace } else { Known::Refuse };
+        let known = if options.replaces()? { OnExistingId::Replace } else { OnExistingId::Refuse };
         let corpus = source.corpus(TEXTS, index.recipe().read_options().map_err(Failure::from)?)?;
         let settings = options.settings()?;
         let added = work::run(py, options.progress()?.as_ref(), |watch| {
-            let adding = Mutex::new(Adding::new(&index)?);
-            let hold = || adding.lock().unwrap_or_else(PoisonError::into_inner);
-            index.take(
+            let addition = Mutex::new(Addition::new(&index)?);
+            let lock = || addition.lock().unwrap_or_else(PoisonError::into_inner);
+            index.add_corpus(
                 &corpus,
                 &settings,
                 Progress::default(),
                 known,
                 watch,
                 |portion| {
-                    hold().portion(portion);
+                    lock().portion(portion);
                     Ok(None)
                 },
-                |id, verdict| hold().verdict(&index, id, verdict),
+                |id, verdict| lock().verdict(&index, id, verdict),
             )?;
-            adding.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
+            addition.into_inner().unwrap_or_else(PoisonError::into_inner).finish()
         })?;
         added.into_dict(py)
     }
@@ -113,18 +114,18 @@ impl Index {
         let corpus = source.corpus(TEXTS, index.recipe().read_options().map_err(Failure::from)?)?;
         let (settings, limit) = (options.settings()?, options.limit()?);
         let (answers, rejected) = work::run(py, options.progress()?.as_ref(), |watch| {
-            let (mut answers, mut rejected) = (Answers::default(), Rows::new(REJECTED));
+            let (mut answers, mut rejected) = (AnswersBuilder::default(), TableBuilder::new(REJECTED));
             index.examine(
                 &corpus,
                 &settings,
                 Progress::default(),
-                Wanted::Answer(limit),
+                Preparation::Answer(limit),
                 watch,
                 |portion| {
                     for record in &portion.records {
                         match record {
-                            Taken::Document(prepared) => answers.push(prepared),
-                            Taken::Rejected { source, position, reason, .. } => {
+                            CorpusRecord::Document(prepared) => answers.push(prepared),
+                            CorpusRecord::Rejected { source, position, reason, .. } => {
                                 rejected.push(&rejection(source, *position, reason));
                             }
                         }
@@ -167,20 +168,20 @@ impl Index {
         let memory = options.settings()?.memory;
         let folder = self.folder.canonicalize().ok();
         let added = work::run(py, options.progress()?.as_ref(), |watch| {
-            let mut adding = Adding::new(&index)?;
+            let mut addition = Addition::new(&index)?;
             for path in &others {
-                let other = Open::open_within(path, Mode::Read, memory)?;
+                let other = DiskIndex::open_within(path, Mode::Read, memory)?;
                 index.require_like(&other)?;
                 if path.canonicalize().ok() == folder {
                     let sentence = "an index cannot be added to itself; name another one";
                     return Err(Failure::Usage(sentence.to_owned()));
                 }
-                adding.bring(&index, &other, watch)?;
+                addition.add_index(&index, &other, watch)?;
             }
             if others.is_empty() {
                 index.compact()?;
             }
-            adding.finish()
+            addition.finish()
         })?;
         added.into_dict(py)
     }
@@ -201,7 +202,7 @@ impl Index {
     fn check(&self, py: Python<'_>) -> PyResult<String> {
         let index = self.open()?;
         work::run(py, None, |_| {
-            let checked = index.check(&mut index.desk()?)?;
+            let checked = index.check(&mut index.buffers()?)?;
             Ok(serde_json::to_string(&checked).unwrap_or_default())
         })
     }
@@ -236,43 +237,43 @@ fn rejection(source: &str, position: u64, reason: &str) -> Map<String, Value> {
 }
 
 /// An addition under way: verdicts, rejected records and counts so far.
-struct Adding {
-    desk: Desk,
-    verdicts: Rows,
-    rejected: Rows,
+struct Addition {
+    buffers: QueryBuffers,
+    verdicts: TableBuilder,
+    rejected: TableBuilder,
     counts: [u64; 6],
 }
 
 /// The names of the counts, in order.
-const COUNTED: [&str; 6] = ["new", "removed", "known", "conflicts", "rejected", "skipped"];
+const COUNT_NAMES: [&str; 6] = ["new", "removed", "known", "conflicts", "rejected", "skipped"];
 
 /// The results of an addition.
-struct Added {
+struct AddResults {
     verdicts: RecordBatch,
     rejected: RecordBatch,
     counts: [u64; 6],
 }
 
-impl Adding {
-    fn new(index: &Open) -> Result<Self, Failure> {
-        let (verdicts, rejected) = (Rows::new(VERDICTS), Rows::new(REJECTED));
-        Ok(Adding { desk: index.desk()?, verdicts, rejected, counts: [0; 6] })
+impl Addition {
+    fn new(index: &DiskIndex) -> Result<Self, Failure> {
+        let (verdicts, rejected) = (TableBuilder::new(VERDICTS), TableBuilder::new(REJECTED));
+        Ok(Addition { buffers: index.buffers()?, verdicts, rejected, counts: [0; 6] })
     }
 
     fn portion(&mut self, portion: &Portion<'_>) {
         self.counts[5] += portion.skipped;
         for record in &portion.records {
-            if let Taken::Rejected { source, position, reason, .. } = record {
+            if let CorpusRecord::Rejected { source, position, reason, .. } = record {
                 self.counts[4] += 1;
                 self.rejected.push(&rejection(source, *position, reason));
             }
         }
     }
 
-    fn verdict(&mut self, index: &Open, id: &str, verdict: &Verdict) -> Result<(), IndexError> {
+    fn verdict(&mut self, index: &DiskIndex, id: &str, verdict: &Verdict) -> Result<(), IndexError> {
         let row = match *verdict {
             Verdict::Added { state: State::Removed { witness, similarity }, known, .. } => {
-                let witness = index.entry(&mut self.desk, witness)?.map(|entry| entry.id);
+                let witness = index.entry(&mut self.buffers, witness)?.map(|entry| entry.id);
                 self.counts[if known { 2 } else { 1 }] += 1;
                 json!({ "id": id, "new": false, "witness": witness, "similarity": similarity, "known": known })
             }
@@ -290,46 +291,51 @@ impl Adding {
     }
 
     /// Adds all documents of another index.
-    fn bring(&mut self, index: &Open, other: &Open, watch: &Watch) -> Result<(), Failure> {
-        let (mut desk, mut source) = (index.desk()?, other.desk()?);
+    fn add_index(&mut self, index: &DiskIndex, other: &DiskIndex, watch: &Watch) -> Result<(), Failure> {
+        let (mut buffers, mut source) = (index.buffers()?, other.buffers()?);
         let mut batch = Vec::new();
         for number in 0..other.next() {
             watch.check().map_err(lookalike::engine::EngineError::from)?;
-            if let Some(prepared) = other.again(&mut source, number)? {
-                batch.push(desk.adopt(index.examiner(), prepared).map_err(Failure::Usage)?);
+            if let Some(prepared) = other.prepare_stored(&mut source, number)? {
+                batch.push(buffers.reexamine(index.examiner(), prepared).map_err(Failure::Usage)?);
             }
-            if batch.len() == AT_ONCE {
-                self.add(index, &mut desk, std::mem::take(&mut batch))?;
+            if batch.len() == BATCH_SIZE {
+                self.add(index, &mut buffers, std::mem::take(&mut batch))?;
             }
         }
-        self.add(index, &mut desk, batch)
+        self.add(index, &mut buffers, batch)
     }
 
-    fn add(&mut self, index: &Open, desk: &mut Desk, mut batch: Vec<Prepared>) -> Result<(), Failure> {
+    fn add(
+        &mut self,
+        index: &DiskIndex,
+        buffers: &mut QueryBuffers,
+        mut batch: Vec<PreparedDocument>,
+    ) -> Result<(), Failure> {
         for prepared in &mut batch {
-            index.look_up(desk, prepared)?;
+            index.look_up(buffers, prepared)?;
         }
         let ids: Vec<String> = batch.iter().map(|prepared| prepared.id.clone()).collect();
-        let verdicts = index.add(batch, Known::Refuse)?;
+        let verdicts = index.add(batch, OnExistingId::Refuse)?;
         for (id, verdict) in ids.iter().zip(&verdicts) {
             self.verdict(index, id, verdict)?;
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<Added, Failure> {
+    fn finish(self) -> Result<AddResults, Failure> {
         let (verdicts, rejected) = (self.verdicts.finish()?, self.rejected.finish()?);
-        Ok(Added { verdicts, rejected, counts: self.counts })
+        Ok(AddResults { verdicts, rejected, counts: self.counts })
     }
 }
 
-impl Added {
+impl AddResults {
     fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("verdicts", Table::new(self.verdicts).into_pyobject(py)?)?;
         dict.set_item("rejected", Table::new(self.rejected).into_pyobject(py)?)?;
         let counts = PyDict::new(py);
-        for (name, count) in COUNTED.iter().zip(self.counts) {
+        for (name, count) in COUNT_NAMES.iter().zip(self.counts) {
             counts.set_item(name, count)?;
         }
         dict.set_item("summary", counts)?;
@@ -339,7 +345,7 @@ impl Added {
 
 /// Answers to documents, as a table in the making.
 #[derive(Default)]
-struct Answers {
+struct AnswersBuilder {
     id: StringBuilder,
     total: UInt64Builder,
     lengths: Vec<usize>,
@@ -351,8 +357,8 @@ struct Answers {
     kept: BooleanBuilder,
 }
 
-impl Answers {
-    fn push(&mut self, prepared: &Prepared) {
+impl AnswersBuilder {
+    fn push(&mut self, prepared: &PreparedDocument) {
         let nothing = Answer::default();
         let answer = prepared.answer.as_ref().unwrap_or(&nothing);
         self.id.append_value(&prepared.id);

@@ -6,18 +6,18 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{BooleanArray, RecordBatch};
-use lookalike::asked;
 use lookalike::corpus::write::RowFormat;
 use lookalike::corpus::{Compression, Corpus, Item, ReadOptions};
-use lookalike::daily::Daily;
 use lookalike::engine::{
     EngineError, Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings, Shards, Summary,
 };
+use lookalike::incremental::IncrementalDedup;
 use lookalike::index::Index;
+use lookalike::request;
 use lookalike::walk::Watch;
 use lookalike::{page, report};
-use lookalike_overlap::address::Matching as Addresses;
-use lookalike_transfer::compare::{Wanted, write};
+use lookalike_overlap::address::Matching as AddressMatching;
+use lookalike_transfer::compare::{ComparisonSettings, write};
 use lookalike_transfer::segments::{Segment, Segments};
 use lookalike_transfer::study::study;
 use pyo3::prelude::*;
@@ -36,23 +36,23 @@ pub(crate) const TEXTS: &str = "texts";
 pub(crate) const AGAINST: &str = "against";
 
 /// The folder of a job: one that was named, or one that goes away with this.
-struct Place {
+struct JobFolder {
     folder: PathBuf,
     /// The temporary folder, which goes away with this; none if a folder was named.
     temporary: Option<TempDir>,
 }
 
-impl Place {
+impl JobFolder {
     fn new(output: Option<PathBuf>, scratch: Option<PathBuf>) -> Result<Self, Failure> {
         if let Some(folder) = output {
-            return Ok(Place { folder, temporary: None });
+            return Ok(JobFolder { folder, temporary: None });
         }
         let temporary = temporary(scratch)?;
         // A folder inside of it: a job wants an empty one.
-        Ok(Place { folder: temporary.path().join("job"), temporary: Some(temporary) })
+        Ok(JobFolder { folder: temporary.path().join("job"), temporary: Some(temporary) })
     }
 
-    fn stays(&self) -> bool {
+    fn is_named(&self) -> bool {
         self.temporary.is_none()
     }
 }
@@ -60,17 +60,17 @@ impl Place {
 /// A folder that goes away when it is dropped.
 pub(crate) fn temporary(scratch: Option<PathBuf>) -> Result<TempDir, Failure> {
     let parent = scratch.unwrap_or_else(std::env::temp_dir);
-    let made = tempfile::Builder::new().prefix("lookalike-").tempdir_in(&parent);
-    Ok(made.map_err(|error| EngineError::write(&parent, error))?)
+    let created = tempfile::Builder::new().prefix("lookalike-").tempdir_in(&parent);
+    Ok(created.map_err(|error| EngineError::write(&parent, error))?)
 }
 
 /// Refuses results inside of what is read.
-fn outside(source: &Source, place: &Place) -> Result<(), Failure> {
-    Ok(asked::outside(source.inputs().unwrap_or_default(), &place.folder)?)
+fn check_output_outside(source: &Source, job_folder: &JobFolder) -> Result<(), Failure> {
+    Ok(request::check_output_outside(source.inputs().unwrap_or_default(), &job_folder.folder)?)
 }
 
 /// The results of `dedup`.
-struct Deduplicated {
+struct DedupResults {
     removed: RecordBatch,
     clusters: RecordBatch,
     rejected: RecordBatch,
@@ -98,36 +98,42 @@ pub(crate) fn dedup<'py>(
         return Err(Failure::Usage("--annotate goes with --write kept".to_owned()).into());
     }
     let into = options.path("into")?;
-    let place = Place::new(options.path("output")?, options.path("scratch")?)?;
-    if copies != Shards::None && !place.stays() {
+    let job_folder = JobFolder::new(options.path("output")?, options.path("scratch")?)?;
+    if copies != Shards::None && !job_folder.is_named() {
         let sentence = "copies of the input go to the folder of the results; name one by output";
         return Err(Failure::Usage(sentence.to_owned()).into());
     }
-    outside(source, &place)?;
+    check_output_outside(source, &job_folder)?;
     let index = index_of(against)?;
     let written = recipe.clone();
-    let keeps = place.stays();
+    let keeps = job_folder.is_named();
     let found = if index.is_some() || into.is_some() {
         refuse_index(source, against, index.as_deref(), into.as_deref(), copies, annotate)?;
-        let daily =
-            Day { recipe, settings, index, into, lexicon: matching.lexicon, kept: copies == Shards::Kept };
-        let read = daily.recipe.read_options().map_err(Failure::from)?;
+        let dedup_run = IndexedDedup {
+            recipe,
+            settings,
+            index,
+            into,
+            lexicon: matching.lexicon,
+            kept: copies == Shards::Kept,
+        };
+        let read = dedup_run.recipe.read_options().map_err(Failure::from)?;
         let corpus = source.corpus(TEXTS, options.reading(read)?)?;
-        work::run(py, options.progress()?.as_ref(), |watch| daily.run(corpus, &place.folder, watch))?
+        work::run(py, options.progress()?.as_ref(), |watch| dedup_run.run(corpus, &job_folder.folder, watch))?
     } else {
         let [read, other] = both_sides(&recipe, &options)?;
         let corpus = source.corpus(TEXTS, read)?;
         let other = against.map(|against| against.corpus(AGAINST, other)).transpose()?;
         let outputs = Outputs { format: RowFormat::Jsonl, write: copies, annotate, suffix: "" };
         let job = Job { recipe, corpus, against: other, lexicon: matching.lexicon, settings, outputs };
-        work::run(py, options.progress()?.as_ref(), |watch| run_dedup(job, &place, watch))?
+        work::run(py, options.progress()?.as_ref(), |watch| run_dedup(job, &job_folder, watch))?
     };
     let dict = PyDict::new(py);
     dict.set_item("removed", Table::new(found.removed).into_pyobject(py)?)?;
     dict.set_item("clusters", Table::new(found.clusters).into_pyobject(py)?)?;
     dict.set_item("rejected", Table::new(found.rejected).into_pyobject(py)?)?;
     dict.set_item("kept_mask", Column::new(Arc::new(found.kept)).into_pyobject(py)?)?;
-    finish(&dict, &found.summary, &written, keeps.then_some(place.folder.as_path()))?;
+    finish(&dict, &found.summary, &written, keeps.then_some(job_folder.folder.as_path()))?;
     Ok(dict)
 }
 
@@ -147,14 +153,14 @@ fn finish(
 ) -> PyResult<()> {
     dict.set_item("summary", summary)?;
     dict.set_item("recipe", recipe.to_toml())?;
-    dict.set_item("advice", asked::advice(recipe))?;
+    dict.set_item("advice", request::advice(recipe))?;
     dict.set_item("folder", folder)
 }
 
 /// The index that documents are held against, if it is one.
 fn index_of(against: Option<&Source>) -> Result<Option<PathBuf>, Failure> {
     let inputs = against.and_then(Source::inputs).unwrap_or_default();
-    let index = |input: &&std::ffi::OsString| Index::is_there(Path::new(input));
+    let index = |input: &&std::ffi::OsString| Index::exists(Path::new(input));
     match inputs {
         [one] if index(&one) => Ok(Some(PathBuf::from(one))),
         all if all.iter().any(|input| index(&input)) => {
@@ -194,7 +200,7 @@ fn refuse_index(
 }
 
 /// Today's documents against everything before.
-struct Day {
+struct IndexedDedup {
     recipe: JobRecipe,
     settings: Settings,
     index: Option<PathBuf>,
@@ -203,9 +209,9 @@ struct Day {
     kept: bool,
 }
 
-impl Day {
-    fn run(self, corpus: Corpus, folder: &Path, watch: &Watch) -> Result<Deduplicated, Failure> {
-        let daily = Daily {
+impl IndexedDedup {
+    fn run(self, corpus: Corpus, folder: &Path, watch: &Watch) -> Result<DedupResults, Failure> {
+        let dedup_run = IncrementalDedup {
             recipe: self.recipe,
             corpus: corpus.clone(),
             against: self.index.as_deref(),
@@ -214,26 +220,26 @@ impl Day {
             write_kept: self.kept,
             settings: self.settings,
         };
-        daily.run(folder, watch)?;
+        dedup_run.run(folder, watch)?;
         finished(folder, &corpus, watch, None)
     }
 }
 
-fn run_dedup(job: Job, place: &Place, watch: &Watch) -> Result<Deduplicated, Failure> {
+fn run_dedup(job: Job, job_folder: &JobFolder, watch: &Watch) -> Result<DedupResults, Failure> {
     let (recipe, corpus) = (job.recipe.clone(), job.corpus.clone());
-    let Opened::Open(mut open) = job.open(&place.folder)? else {
-        return finished(&place.folder, &corpus, watch, None);
+    let Opened::Open(mut open) = job.open(&job_folder.folder)? else {
+        return finished(&job_folder.folder, &corpus, watch, None);
     };
     let findings = open.run(watch)?;
     let mut rejected = Vec::new();
     if findings.summary.rejected > 0 {
         open.rejected(watch, |document| rejected.push(document))?;
     }
-    if place.stays() {
+    if job_folder.is_named() {
         write_report(&open, &recipe, &findings)?;
     }
     open.finish(&findings.summary)?;
-    finished(&place.folder, &corpus, watch, Some(rejected))
+    finished(&job_folder.folder, &corpus, watch, Some(rejected))
 }
 
 fn write_report(open: &OpenJob, recipe: &JobRecipe, findings: &Findings) -> Result<(), EngineError> {
@@ -247,7 +253,7 @@ fn finished(
     corpus: &Corpus,
     watch: &Watch,
     rejected: Option<Vec<u32>>,
-) -> Result<Deduplicated, Failure> {
+) -> Result<DedupResults, Failure> {
     let path = folder.join("summary.json");
     let text = results::text(&path)?;
     let summary: Summary = serde_json::from_str(&text)
@@ -256,7 +262,7 @@ fn finished(
     let rejected = match rejected {
         Some(rejected) => rejected,
         None if summary.rejected == 0 => Vec::new(),
-        None => rejected_again(corpus, watch)?,
+        None => reread_rejected(corpus, watch)?,
     };
     let mut kept = vec![true; summary.documents as usize];
     let gone = removed.column_by_name("n").map(|column| column.as_primitive::<UInt64Type>().values());
@@ -266,7 +272,7 @@ fn finished(
             *kept = false;
         }
     }
-    Ok(Deduplicated {
+    Ok(DedupResults {
         removed,
         clusters: results::read(&folder.join("clusters.jsonl"), CLUSTERS)?,
         rejected: results::read(&folder.join("rejected.jsonl"), REJECTED)?,
@@ -276,7 +282,7 @@ fn finished(
 }
 
 /// The ordinals of records that cannot be read.
-fn rejected_again(corpus: &Corpus, watch: &Watch) -> Result<Vec<u32>, Failure> {
+fn reread_rejected(corpus: &Corpus, watch: &Watch) -> Result<Vec<u32>, Failure> {
     let (mut rejected, mut document) = (Vec::new(), 0);
     for shard in corpus.shards() {
         let mut reader = shard.open(corpus.options())?;
@@ -307,8 +313,8 @@ pub(crate) fn pairs<'py>(
         name.push(".job");
         PathBuf::from(name)
     });
-    let place = Place::new(beside, options.path("scratch")?)?;
-    outside(source, &place)?;
+    let job_folder = JobFolder::new(beside, options.path("scratch")?)?;
+    check_output_outside(source, &job_folder)?;
     let job = Job {
         corpus: source.corpus(TEXTS, options.reading(recipe.read_options().map_err(Failure::from)?)?)?,
         recipe: recipe.clone(),
@@ -318,22 +324,22 @@ pub(crate) fn pairs<'py>(
         outputs: Outputs { format: RowFormat::Jsonl, write: Shards::None, annotate: false, suffix },
     };
     let (found, rejected, summary) = work::run(py, options.progress()?.as_ref(), |watch| {
-        run_pairs(job, &place, target.as_deref(), watch)
+        run_pairs(job, &job_folder, target.as_deref(), watch)
     })?;
     let dict = PyDict::new(py);
     dict.set_item("pairs", Table::new(found).into_pyobject(py)?)?;
     dict.set_item("rejected", Table::new(rejected).into_pyobject(py)?)?;
-    finish(&dict, &summary, &recipe, place.stays().then_some(place.folder.as_path()))?;
+    finish(&dict, &summary, &recipe, job_folder.is_named().then_some(job_folder.folder.as_path()))?;
     Ok(dict)
 }
 
 fn run_pairs(
     job: Job,
-    place: &Place,
+    job_folder: &JobFolder,
     target: Option<&Path>,
     watch: &Watch,
 ) -> Result<(RecordBatch, RecordBatch, String), Failure> {
-    let folder = &place.folder;
+    let folder = &job_folder.folder;
     let table = target.map_or_else(|| folder.join("pairs.jsonl"), Path::to_owned);
     if table.is_dir() {
         return Err(Failure::Usage(format!("{} is a folder; name a file for the pairs", table.display())));
@@ -381,9 +387,9 @@ pub(crate) fn compare<'py>(
     let matching = options.matching()?;
     let mut recipe = matching.compare(&options.documents()?).map_err(Failure::from)?;
     recipe.other_fields.extend(options.names("right_fields")?);
-    let place = Place::new(options.path("output")?, options.path("scratch")?)?;
-    outside(left, &place)?;
-    outside(right, &place)?;
+    let job_folder = JobFolder::new(options.path("output")?, options.path("scratch")?)?;
+    check_output_outside(left, &job_folder)?;
+    check_output_outside(right, &job_folder)?;
     let [read, other] = both_sides(&recipe, &options)?;
     let job = Job {
         corpus: right.corpus("right", other)?,
@@ -395,30 +401,31 @@ pub(crate) fn compare<'py>(
     };
     let names = matching.names(&recipe);
     let [pairs, best, rejected] =
-        work::run(py, options.progress()?.as_ref(), |watch| run_compare(job, names, &place, watch))?;
-    let summary = results::text(&place.folder.join("summary.json"))?;
+        work::run(py, options.progress()?.as_ref(), |watch| run_compare(job, names, &job_folder, watch))?;
+    let summary = results::text(&job_folder.folder.join("summary.json"))?;
     let dict = PyDict::new(py);
     dict.set_item("pairs", Table::new(pairs).into_pyobject(py)?)?;
     dict.set_item("best", Table::new(best).into_pyobject(py)?)?;
     dict.set_item("rejected", Table::new(rejected).into_pyobject(py)?)?;
-    finish(&dict, &summary, &recipe, place.stays().then_some(place.folder.as_path()))?;
+    finish(&dict, &summary, &recipe, job_folder.is_named().then_some(job_folder.folder.as_path()))?;
     Ok(dict)
 }
 
 fn run_compare(
     job: Job,
     methods: Vec<String>,
-    place: &Place,
+    job_folder: &JobFolder,
     watch: &Watch,
 ) -> Result<[RecordBatch; 3], Failure> {
-    let (folder, recipe) = (&place.folder, job.recipe.clone());
+    let (folder, recipe) = (&job_folder.folder, job.recipe.clone());
     let segment = Segment { name: "right".to_owned(), shards: job.corpus.shards().len(), snapshot: 0 };
     if let Opened::Open(mut open) = job.open(folder)? {
         let findings = open.run(watch)?;
-        let segments = Segments::new(vec![segment], &open.shard_places(watch)?);
-        let wanted = Wanted { methods, segments, forecast: None, matching: Addresses::Normal };
-        let comparison = write(&open, folder, RowFormat::Jsonl, wanted, watch)?;
-        if place.stays() {
+        let segments = Segments::new(vec![segment], &open.shard_ranges(watch)?);
+        let comparison_settings =
+            ComparisonSettings { methods, segments, forecast: None, matching: AddressMatching::Normal };
+        let comparison = write(&open, folder, RowFormat::Jsonl, comparison_settings, watch)?;
+        if job_folder.is_named() {
             let study = study(["left", "right"], &comparison, &recipe, &findings);
             let page = report::study_page(&study.title.clone(), "", &[study]);
             open.write("report.html", page.as_bytes())?;

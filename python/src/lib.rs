@@ -33,8 +33,8 @@ use errors::Failure;
 #[pyo3(signature = (name=None))]
 fn methods(name: Option<&str>) -> PyResult<String> {
     let written = match name {
-        None => lookalike::explained::all().map(|all| serde_json::to_string(&all)),
-        Some(name) => lookalike::explained::one(name).map(|one| serde_json::to_string(&one)),
+        None => lookalike::method_info::all().map(|all| serde_json::to_string(&all)),
+        Some(name) => lookalike::method_info::by_name(name).map(|one| serde_json::to_string(&one)),
     };
     Ok(written.map_err(Failure::from)?.unwrap_or_default())
 }

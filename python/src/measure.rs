@@ -3,7 +3,7 @@
 use lookalike::engine::measure::{Measure, Measured};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::{Secret, Sorting};
+use lookalike::text::hash::{Secret, SortBuffers};
 use lookalike::text::{Analyser, Features};
 use pyo3::prelude::*;
 
@@ -30,10 +30,10 @@ pub(crate) fn similarity(py: Python<'_>, a: &str, b: &str, options: Options<'_>)
 
 fn prepared(measure: &Measure, analyser: &mut Analyser, content: ContentMode, text: &str) -> Vec<u64> {
     let mut extractor = Extractor::default();
-    let text = extractor.extract(&Document::alone("", None, Media::Text, text), content).text;
+    let text = extractor.extract(&Document::from_text("", None, Media::Text, text), content).text;
     let (mut features, mut symbols, mut out) = (Features::default(), Vec::new(), Vec::new());
     analyser.read(text, &mut features);
     let symbols = measure.symbols(&features, &mut symbols);
-    measure.prepare(symbols, &mut out, &mut Sorting::default());
+    measure.prepare(symbols, &mut out, &mut SortBuffers::default());
     out
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lookalike::asked::{self, Documents, Matching};
 use lookalike::corpus::{Fields, ReadOptions};
 use lookalike::engine::recipe::{ClusterRule, Combine, Keep};
 use lookalike::engine::{Settings, Shards, Spool};
-use lookalike::index::Writing;
+use lookalike::index::WriterOptions;
+use lookalike::request::{self, DocumentOptions, MatchingOptions};
 use lookalike::text::extract::ContentMode;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -76,9 +76,9 @@ impl<'py> Options<'py> {
     }
 
     /// Reads the options of matching.
-    pub(crate) fn matching(&self) -> PyResult<Matching> {
-        let other = Matching::default();
-        Ok(Matching {
+    pub(crate) fn matching(&self) -> PyResult<MatchingOptions> {
+        let other = MatchingOptions::default();
+        Ok(MatchingOptions {
             methods: self.words("method")?.unwrap_or(other.methods),
             combine: self
                 .word("combine", &[("any", Combine::Any), ("all", Combine::All)])?
@@ -86,19 +86,19 @@ impl<'py> Options<'py> {
             filter: self.typed("filter")?,
             lexicon: self.path("lexicon")?,
             similarity: self.read("similarity", str::parse)?.unwrap_or(other.similarity),
-            shingle: self.read("shingle", asked::positive)?.unwrap_or(other.shingle),
+            shingle: self.read("shingle", request::positive)?.unwrap_or(other.shingle),
             threshold: self.read("threshold", str::parse)?.unwrap_or(other.threshold),
-            recall: self.read("recall", asked::recall)?.unwrap_or(other.recall),
+            recall: self.read("recall", request::recall)?.unwrap_or(other.recall),
             unverified: self.flag("unverified")?,
             within: self.typed("within")?,
-            max_group: self.read("max_group", asked::positive)?,
+            max_group: self.read("max_group", request::positive)?,
             seed: self.read("seed", whole)?.unwrap_or(other.seed),
             recipe: self.path("recipe")?,
         })
     }
 
     /// Reads the options of reading documents.
-    pub(crate) fn documents(&self) -> PyResult<Documents> {
+    pub(crate) fn documents(&self) -> PyResult<DocumentOptions> {
         let other = ReadOptions::default();
         let reading = ReadOptions {
             fields: Fields {
@@ -108,20 +108,20 @@ impl<'py> Options<'py> {
                 url: self.typed("url")?.unwrap_or(other.fields.url),
             },
             max_document_bytes: self
-                .read("max_document_bytes", asked::document_size)?
+                .read("max_document_bytes", request::document_size)?
                 .unwrap_or(other.max_document_bytes),
             revisions: self.flag("revisions")?,
-            namespaces: self.read("namespaces", asked::namespaces)?.unwrap_or(other.namespaces),
-            format: self.read("input_format", asked::format)?,
+            namespaces: self.read("namespaces", request::namespaces)?.unwrap_or(other.namespaces),
+            format: self.read("input_format", request::format)?,
             ..ReadOptions::default()
         };
         let contents =
             [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];
-        let documents = Documents::default();
-        Ok(Documents {
+        let documents = DocumentOptions::default();
+        Ok(DocumentOptions {
             reading,
             content: self.word("content", &contents)?,
-            profile: self.read("profile", asked::profile)?.unwrap_or(documents.profile),
+            profile: self.read("profile", request::profile)?.unwrap_or(documents.profile),
         })
     }
 
@@ -159,15 +159,15 @@ impl<'py> Options<'py> {
     pub(crate) fn settings(&self) -> PyResult<Settings> {
         let spools = [("auto", Spool::Auto), ("disk", Spool::Disk), ("none", Spool::None)];
         let spool = self.word("spool", &spools)?.unwrap_or_default();
-        let threads = self.read("threads", asked::positive)?;
-        Ok(asked::settings(threads, self.read("memory", asked::size)?, spool))
+        let threads = self.read("threads", request::positive)?;
+        Ok(request::settings(threads, self.read("memory", request::size)?, spool))
     }
 
     /// Reads the options of writing to an index.
-    pub(crate) fn writing(&self) -> PyResult<Writing> {
-        let tail = self.read("tail", asked::size)?.map(|bytes| bytes as usize);
-        let other = Writing::default();
-        Ok(Writing { sync: self.flag("sync")?, tail_bytes: tail.unwrap_or(other.tail_bytes) })
+    pub(crate) fn writing(&self) -> PyResult<WriterOptions> {
+        let tail = self.read("tail", request::size)?.map(|bytes| bytes as usize);
+        let other = WriterOptions::default();
+        Ok(WriterOptions { sync: self.flag("sync")?, tail_bytes: tail.unwrap_or(other.tail_bytes) })
     }
 
     /// The progress callback.

@@ -9,7 +9,7 @@ use arrow_array::builder::{
 };
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
-use lookalike::corpus::List;
+use lookalike::corpus::ListReader;
 use lookalike::engine::EngineError;
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Text,
     Number,
     Count,
-    Yes,
+    Bool,
     Texts,
     Counts,
 }
@@ -67,7 +67,7 @@ pub(crate) const COMPARED: Layout = Layout(&[
     ("b", Kind::Text, false),
     ("similarity", Kind::Number, false),
     ("reverse", Kind::Number, true),
-    ("near", Kind::Yes, false),
+    ("near", Kind::Bool, false),
     ("segment", Kind::Text, true),
     ("methods", Kind::Texts, true),
 ]);
@@ -76,7 +76,7 @@ pub(crate) const BEST: Layout = Layout(&[
     ("a", Kind::Text, false),
     ("b", Kind::Text, false),
     ("similarity", Kind::Number, false),
-    ("near", Kind::Yes, false),
+    ("near", Kind::Bool, false),
     ("pairs", Kind::Count, false),
     ("segment", Kind::Text, true),
     ("methods", Kind::Texts, true),
@@ -84,47 +84,47 @@ pub(crate) const BEST: Layout = Layout(&[
 
 pub(crate) const VERDICTS: Layout = Layout(&[
     ("id", Kind::Text, false),
-    ("new", Kind::Yes, false),
+    ("new", Kind::Bool, false),
     ("witness", Kind::Text, false),
     ("similarity", Kind::Number, false),
-    ("known", Kind::Yes, false),
+    ("known", Kind::Bool, false),
     ("error", Kind::Text, true),
 ]);
 
 /// A column in the making.
-enum Making {
+enum ColumnBuilder {
     Text(StringBuilder),
     Number(Float64Builder),
     Count(UInt64Builder),
-    Yes(BooleanBuilder),
+    Bool(BooleanBuilder),
     Texts(ListBuilder<StringBuilder>),
     Counts(ListBuilder<UInt64Builder>),
 }
 
-impl Making {
+impl ColumnBuilder {
     fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Text => Making::Text(StringBuilder::new()),
-            Kind::Number => Making::Number(Float64Builder::new()),
-            Kind::Count => Making::Count(UInt64Builder::new()),
-            Kind::Yes => Making::Yes(BooleanBuilder::new()),
-            Kind::Texts => Making::Texts(ListBuilder::new(StringBuilder::new())),
-            Kind::Counts => Making::Counts(ListBuilder::new(UInt64Builder::new())),
+            Kind::Text => ColumnBuilder::Text(StringBuilder::new()),
+            Kind::Number => ColumnBuilder::Number(Float64Builder::new()),
+            Kind::Count => ColumnBuilder::Count(UInt64Builder::new()),
+            Kind::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
+            Kind::Texts => ColumnBuilder::Texts(ListBuilder::new(StringBuilder::new())),
+            Kind::Counts => ColumnBuilder::Counts(ListBuilder::new(UInt64Builder::new())),
         }
     }
 
     fn push(&mut self, value: Option<&Value>) {
         let items = || value.and_then(Value::as_array);
         match self {
-            Making::Text(column) => column.append_option(value.and_then(Value::as_str)),
-            Making::Number(column) => column.append_option(value.and_then(Value::as_f64)),
-            Making::Count(column) => column.append_option(value.and_then(Value::as_u64)),
-            Making::Yes(column) => column.append_option(value.and_then(Value::as_bool)),
-            Making::Texts(column) => {
+            ColumnBuilder::Text(column) => column.append_option(value.and_then(Value::as_str)),
+            ColumnBuilder::Number(column) => column.append_option(value.and_then(Value::as_f64)),
+            ColumnBuilder::Count(column) => column.append_option(value.and_then(Value::as_u64)),
+            ColumnBuilder::Bool(column) => column.append_option(value.and_then(Value::as_bool)),
+            ColumnBuilder::Texts(column) => {
                 items().into_iter().flatten().for_each(|item| column.values().append_option(item.as_str()));
                 column.append(items().is_some());
             }
-            Making::Counts(column) => {
+            ColumnBuilder::Counts(column) => {
                 items().into_iter().flatten().for_each(|item| column.values().append_option(item.as_u64()));
                 column.append(items().is_some());
             }
@@ -133,26 +133,26 @@ impl Making {
 
     fn finish(self) -> ArrayRef {
         match self {
-            Making::Text(mut column) => ArrayBuilder::finish(&mut column),
-            Making::Number(mut column) => ArrayBuilder::finish(&mut column),
-            Making::Count(mut column) => ArrayBuilder::finish(&mut column),
-            Making::Yes(mut column) => ArrayBuilder::finish(&mut column),
-            Making::Texts(mut column) => ArrayBuilder::finish(&mut column),
-            Making::Counts(mut column) => ArrayBuilder::finish(&mut column),
+            ColumnBuilder::Text(mut column) => ArrayBuilder::finish(&mut column),
+            ColumnBuilder::Number(mut column) => ArrayBuilder::finish(&mut column),
+            ColumnBuilder::Count(mut column) => ArrayBuilder::finish(&mut column),
+            ColumnBuilder::Bool(mut column) => ArrayBuilder::finish(&mut column),
+            ColumnBuilder::Texts(mut column) => ArrayBuilder::finish(&mut column),
+            ColumnBuilder::Counts(mut column) => ArrayBuilder::finish(&mut column),
         }
     }
 }
 
 /// A table in the making, row by row.
-pub(crate) struct Rows {
+pub(crate) struct TableBuilder {
     layout: Layout,
-    columns: Vec<Making>,
+    columns: Vec<ColumnBuilder>,
 }
 
-impl Rows {
+impl TableBuilder {
     pub(crate) fn new(layout: Layout) -> Self {
-        let columns = layout.0.iter().map(|(_, kind, _)| Making::new(*kind)).collect();
-        Rows { layout, columns }
+        let columns = layout.0.iter().map(|(_, kind, _)| ColumnBuilder::new(*kind)).collect();
+        TableBuilder { layout, columns }
     }
 
     pub(crate) fn push(&mut self, row: &Map<String, Value>) {
@@ -183,9 +183,9 @@ pub(crate) fn batch(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch, Failu
 
 /// The rows of a file of JSON lines.
 pub(crate) fn read(path: &Path, layout: Layout) -> Result<RecordBatch, Failure> {
-    let mut rows = Rows::new(layout);
+    let mut rows = TableBuilder::new(layout);
     let damaged = |what: String| EngineError::Damaged { file: path.to_owned(), what };
-    for line in List::open(path)?.lines() {
+    for line in ListReader::open(path)?.lines() {
         let line = line.map_err(|error| EngineError::read(path, error))?;
         let row: Map<String, Value> =
             serde_json::from_str(&line).map_err(|error| damaged(error.to_string()))?;

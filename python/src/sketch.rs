@@ -7,7 +7,7 @@ use arrow_array::builder::{
     ArrayBuilder, BinaryBuilder, ListBuilder, StringBuilder, UInt32Builder, UInt64Builder,
 };
 use lookalike::corpus::{Corpus, LineReader};
-use lookalike::engine::examine::{Desk, Examined, Examiner, Knowledge};
+use lookalike::engine::examine::{ExamineBuffers, Examined, Examiner, LearnedData};
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
 use lookalike::engine::{EngineError, Settings};
 use lookalike::text::hash::Secret;
@@ -37,7 +37,7 @@ pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> P
     let lexicon = matching.lexicon;
     let batch = work::run(py, options.progress()?.as_ref(), |watch| {
         let knowledge = folder.path().join("knowledge");
-        Knowledge { folder: &knowledge, lexicon: lexicon.as_deref(), corpus: Some(&corpus) }
+        LearnedData { folder: &knowledge, lexicon: lexicon.as_deref(), corpus: Some(&corpus) }
             .gather(&recipe, &settings, watch)?;
         let examiner = Examiner::open(recipe, &knowledge)?.with_secret(Secret::new(0));
         sketch_all(&examiner, &corpus, &settings, watch)
@@ -46,13 +46,14 @@ pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> P
 }
 
 /// The documents of a batch: their ids, each with its sketch or the reason why there is none.
-struct Made(Vec<(String, Result<Examined, String>)>);
+struct BatchSketches(Vec<(String, Result<Examined, String>)>);
 
-impl Weight for Made {
+impl Weight for BatchSketches {
     fn bytes(&self) -> usize {
-        let of =
-            |made: &Examined| made.record.len() + made.keys.iter().map(|keys| keys.len() * 16).sum::<usize>();
-        self.0.iter().map(|(id, made)| id.len() + 128 + made.as_ref().map_or(0, of)).sum()
+        let of = |sketch: &Examined| {
+            sketch.record.len() + sketch.keys.iter().map(|keys| keys.len() * 16).sum::<usize>()
+        };
+        self.0.iter().map(|(id, sketch)| id.len() + 128 + sketch.as_ref().map_or(0, of)).sum()
     }
 }
 
@@ -64,20 +65,20 @@ fn sketch_all(
 ) -> Result<RecordBatch, Failure> {
     let longest = corpus.options().max_document_bytes as u64;
     // One unit after the other: rows come in the order of the input.
-    let shape = settings.shape(settings.room(longest)?, longest).one_by_one();
+    let shape = settings.shape(settings.buffer_bytes(longest)?, longest).one_by_one();
     watch.begin(Stage { name: "sketch", total: corpus.bytes(), reads: true });
-    let columns = Mutex::new(Columns::default());
+    let columns = Mutex::new(SketchColumns::default());
     pipeline::run(
         corpus,
         &pipeline::units(corpus),
         shape,
         watch,
-        || (LineReader::new(corpus.options()), Desk::new(examiner)),
-        |(lines, desk), batch| sketch_batch(examiner, lines, desk, batch),
-        |_, feed: &mut Feed<'_, Result<Made, EngineError>>| {
-            while let Some(made) = feed.next()? {
+        || (LineReader::new(corpus.options()), ExamineBuffers::new(examiner)),
+        |(lines, buffers), batch| sketch_batch(examiner, lines, buffers, batch),
+        |_, feed: &mut Feed<'_, Result<BatchSketches, EngineError>>| {
+            while let Some(batch) = feed.next()? {
                 let mut columns = columns.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                made?.0.iter().for_each(|(id, made)| columns.push(examiner, id, made));
+                batch?.0.iter().for_each(|(id, sketch)| columns.push(examiner, id, sketch));
             }
             Ok(())
         },
@@ -88,30 +89,30 @@ fn sketch_all(
 fn sketch_batch(
     examiner: &Examiner,
     lines: &mut LineReader,
-    desk: &mut Desk,
+    buffers: &mut ExamineBuffers,
     batch: &Batch,
-) -> Result<Made, EngineError> {
+) -> Result<BatchSketches, EngineError> {
     let mut all = Vec::with_capacity(batch.len());
     batch.read(lines, |_, record| {
         all.push(match record {
             Record::Document(document) => {
-                let made = desk.document(examiner, &document).map(|made| Examined {
+                let sketch = buffers.document(examiner, &document).map(|sketch| Examined {
                     text: String::new(),
                     symbols: Vec::new(),
-                    ..made
+                    ..sketch
                 });
-                (document.id.to_owned(), made)
+                (document.id.to_owned(), sketch)
             }
             Record::Rejected(rejection) => (String::new(), Err(rejection.reason.to_string())),
         });
         Ok(())
     })?;
-    Ok(Made(all))
+    Ok(BatchSketches(all))
 }
 
 /// The table in the making: a row for every row of the input.
 #[derive(Default)]
-struct Columns {
+struct SketchColumns {
     id: StringBuilder,
     words: UInt32Builder,
     digest: BinaryBuilder,
@@ -125,23 +126,23 @@ struct Columns {
 /// Bytes of the length that stands before a payload.
 const LENGTH: usize = 4;
 
-impl Columns {
-    fn push(&mut self, examiner: &Examiner, id: &str, made: &Result<Examined, String>) {
-        let found = made.as_ref().ok();
+impl SketchColumns {
+    fn push(&mut self, examiner: &Examiner, id: &str, sketch: &Result<Examined, String>) {
+        let found = sketch.as_ref().ok();
         self.id.append_option(Some(id).filter(|id| !id.is_empty()));
-        self.words.append_option(found.map(|made| made.words));
+        self.words.append_option(found.map(|sketch| sketch.words));
         // A document without words is like no other.
-        let digest = found.filter(|made| made.words > 0).map(|made| made.digest.to_be_bytes());
+        let digest = found.filter(|sketch| sketch.words > 0).map(|sketch| sketch.digest.to_be_bytes());
         self.digest.append_option(digest);
-        self.length.append_option(found.map(|made| examiner.length(0, &made.record)));
-        self.payload.append_option(found.map(|made| &made.record[LENGTH..]));
-        for key in found.and_then(|made| made.keys.first()).into_iter().flatten() {
+        self.length.append_option(found.map(|sketch| examiner.length(0, &sketch.record)));
+        self.payload.append_option(found.map(|sketch| &sketch.record[LENGTH..]));
+        for key in found.and_then(|sketch| sketch.keys.first()).into_iter().flatten() {
             self.keys.values().append_value(key.value);
             self.tags.values().append_value(key.tag);
         }
         self.keys.append(found.is_some());
         self.tags.append(found.is_some());
-        self.rejected.append_option(made.as_ref().err());
+        self.rejected.append_option(sketch.as_ref().err());
     }
 
     fn finish(mut self) -> Result<RecordBatch, Failure> {

@@ -126,12 +126,12 @@ fn is_arrow(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// Texts with names.
-struct List {
+struct TextList {
     texts: Arc<Texts>,
     names: Option<Arc<Names>>,
 }
 
-impl Table for List {
+impl Table for TextList {
     fn rows(&self) -> usize {
         self.texts.texts.len()
     }
@@ -147,7 +147,7 @@ impl Table for List {
 }
 
 /// Strings of Python in columns that stand for the fields of documents.
-struct Lists {
+struct ListColumns {
     rows: usize,
     id: Option<Arc<Texts>>,
     text: Option<Arc<Texts>>,
@@ -155,11 +155,11 @@ struct Lists {
     url: Option<Arc<Texts>>,
 }
 
-impl Lists {
+impl ListColumns {
     fn new(columns: &[(String, Arc<Texts>)], fields: &Fields) -> Self {
         let named =
             |wanted: &str| columns.iter().find(|(name, _)| name == wanted).map(|(_, texts)| texts.clone());
-        Lists {
+        ListColumns {
             rows: columns.first().map_or(0, |(_, texts)| texts.texts.len()),
             id: named(&fields.id),
             text: named(&fields.text),
@@ -169,7 +169,7 @@ impl Lists {
     }
 }
 
-impl Table for Lists {
+impl Table for ListColumns {
     fn rows(&self) -> usize {
         self.rows
     }
@@ -190,12 +190,12 @@ impl Table for Lists {
 }
 
 /// Columns with other names than their own.
-struct Named {
+struct NamedColumns {
     columns: Columns,
     names: Arc<Names>,
 }
 
-impl Table for Named {
+impl Table for NamedColumns {
     fn rows(&self) -> usize {
         self.columns.rows()
     }
@@ -216,10 +216,10 @@ impl Table for Named {
 /// Documents, as they were handed over.
 #[pyclass(frozen, module = "lookalike._core")]
 pub(crate) struct Source {
-    held: Held,
+    kind: SourceKind,
 }
 
-enum Held {
+enum SourceKind {
     Paths(Vec<OsString>),
     Texts { texts: Arc<Texts>, names: Option<Arc<Names>> },
     Lists(Vec<(String, Arc<Texts>)>),
@@ -231,7 +231,7 @@ impl Source {
     /// Files, folders and patterns.
     #[staticmethod]
     fn paths(paths: Vec<PathBuf>) -> Self {
-        Source { held: Held::Paths(paths.into_iter().map(PathBuf::into_os_string).collect()) }
+        Source { kind: SourceKind::Paths(paths.into_iter().map(PathBuf::into_os_string).collect()) }
     }
 
     /// Strings of a list.
@@ -240,18 +240,18 @@ impl Source {
     fn texts(texts: &Bound<'_, PyAny>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let texts = Texts::borrow(texts, "texts", false)?;
         let names = names(ids, texts.texts.len())?;
-        Ok(Source { held: Held::Texts { texts: Arc::new(texts), names } })
+        Ok(Source { kind: SourceKind::Texts { texts: Arc::new(texts), names } })
     }
 
     /// Columns of strings, each a list with its name. Whole numbers may stand in the one called `id`.
     #[staticmethod]
     fn lists(columns: Vec<(String, Bound<'_, PyAny>)>, id: &str) -> PyResult<Self> {
-        let mut held = Vec::new();
+        let mut texts_by_name = Vec::new();
         for (name, values) in columns {
             let texts = Texts::borrow(&values, &format!("values of {name}"), name == id)?;
-            held.push((name, Arc::new(texts)));
+            texts_by_name.push((name, Arc::new(texts)));
         }
-        Ok(Source { held: Held::Lists(held) })
+        Ok(Source { kind: SourceKind::Lists(texts_by_name) })
     }
 
     /// Takes any object that exports Arrow data.
@@ -260,7 +260,7 @@ impl Source {
     fn table(table: &Bound<'_, PyAny>, ids: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let frame = Frame::borrow(table)?;
         let names = names(ids, frame.rows())?;
-        Ok(Source { held: Held::Frame { frame, names } })
+        Ok(Source { kind: SourceKind::Frame { frame, names } })
     }
 }
 
@@ -277,23 +277,25 @@ fn names(ids: Option<&Bound<'_, PyAny>>, rows: usize) -> PyResult<Option<Arc<Nam
 impl Source {
     /// The paths, where documents are in files.
     pub(crate) fn inputs(&self) -> Option<&[OsString]> {
-        match &self.held {
-            Held::Paths(paths) => Some(paths),
+        match &self.kind {
+            SourceKind::Paths(paths) => Some(paths),
             _ => None,
         }
     }
 
     /// The documents as a corpus; a table is a shard of this name.
     pub(crate) fn corpus(&self, name: &str, options: ReadOptions) -> Result<Corpus, Failure> {
-        let table: Arc<dyn Table> = match &self.held {
-            Held::Paths(paths) => return Ok(Corpus::open(paths, options)?),
-            Held::Texts { texts, names } => Arc::new(List { texts: texts.clone(), names: names.clone() }),
-            Held::Lists(columns) => Arc::new(Lists::new(columns, &options.fields)),
-            Held::Frame { frame, names } => {
+        let table: Arc<dyn Table> = match &self.kind {
+            SourceKind::Paths(paths) => return Ok(Corpus::open(paths, options)?),
+            SourceKind::Texts { texts, names } => {
+                Arc::new(TextList { texts: texts.clone(), names: names.clone() })
+            }
+            SourceKind::Lists(columns) => Arc::new(ListColumns::new(columns, &options.fields)),
+            SourceKind::Frame { frame, names } => {
                 let columns = Columns::new(frame, &options.fields, name)?;
                 match names {
                     None => Arc::new(columns),
-                    Some(names) => Arc::new(Named { columns, names: names.clone() }),
+                    Some(names) => Arc::new(NamedColumns { columns, names: names.clone() }),
                 }
             }
         };

@@ -39,8 +39,8 @@ fn list<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>>
     PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
 }
 
-/// A place counted from the front or, below zero, from the end.
-fn place(index: isize, length: usize) -> PyResult<usize> {
+/// Resolves an index that counts from the front or, below zero, from the end.
+fn resolve_index(index: isize, length: usize) -> PyResult<usize> {
     let at = if index < 0 { index + length as isize } else { index };
     match usize::try_from(at).ok().filter(|&at| at < length) {
         Some(at) => Ok(at),
@@ -60,7 +60,7 @@ impl Table {
             return Ok(self.values(py, name)?.into_any());
         }
         match key.extract::<isize>() {
-            Ok(index) => Ok(self.dict(py, place(index, self.batch.num_rows())?)?.into_any()),
+            Ok(index) => Ok(self.dict(py, resolve_index(index, self.batch.num_rows())?)?.into_any()),
             Err(_) => Err(PyTypeError::new_err("a row is found by its number, a column by its name")),
         }
     }
@@ -169,7 +169,7 @@ impl Column {
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
-        arrow::value(py, &self.values, place(index, self.values.len())?)
+        arrow::value(py, &self.values, resolve_index(index, self.values.len())?)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {

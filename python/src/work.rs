@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::errors::Failure;
 
 /// The time between two looks for signals and reports of progress.
-const BEAT: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Does `work`, and waits for it. A signal, or an exception of the callback, stops it; it is then raised when the work has ended.
 pub(crate) fn run<T: Send>(
@@ -19,7 +19,7 @@ pub(crate) fn run<T: Send>(
     work: impl FnOnce(&Watch) -> Result<T, Failure> + Send,
 ) -> PyResult<T> {
     let watch = Watch::default();
-    let mut told = None;
+    let mut reported = None;
     std::thread::scope(|scope| {
         let (done, ended) = channel::<()>();
         let worker = scope.spawn(|| {
@@ -31,13 +31,14 @@ pub(crate) fn run<T: Send>(
         // The receiver goes to and fro: waiting must not hold the interpreter, and it belongs to one thread at a time.
         let mut ended = ended;
         loop {
-            let (waited, receiver) = py.detach(move || (ended.recv_timeout(BEAT), ended));
+            let (waited, receiver) = py.detach(move || (ended.recv_timeout(POLL_INTERVAL), ended));
             ended = receiver;
             if waited != Err(RecvTimeoutError::Timeout) {
                 break;
             }
             if problem.is_none()
-                && let Err(error) = py.check_signals().and_then(|()| tell(progress, &watch, &mut told))
+                && let Err(error) =
+                    py.check_signals().and_then(|()| report_progress(progress, &watch, &mut reported))
             {
                 watch.stop.store(true, Ordering::Relaxed);
                 problem = Some(error);
@@ -50,7 +51,7 @@ pub(crate) fn run<T: Send>(
                 // A signal that came at the very end.
                 py.check_signals()?;
                 let value = result?;
-                tell(progress, &watch, &mut told)?;
+                report_progress(progress, &watch, &mut reported)?;
                 Ok(value)
             }
         }
@@ -58,15 +59,15 @@ pub(crate) fn run<T: Send>(
 }
 
 /// Calls the callback, if something moved.
-fn tell(
+fn report_progress(
     progress: Option<&Bound<'_, PyAny>>,
     watch: &Watch,
-    told: &mut Option<(&'static str, u64)>,
+    reported: &mut Option<(&'static str, u64)>,
 ) -> PyResult<()> {
     let Some((progress, (stage, _))) = progress.zip(watch.stage()) else { return Ok(()) };
     let counter = if stage.reads { &watch.bytes } else { &watch.steps };
     let done = counter.load(Ordering::Relaxed);
-    if told.replace((stage.name, done)) != Some((stage.name, done)) {
+    if reported.replace((stage.name, done)) != Some((stage.name, done)) {
         progress.call1((stage.name, done, stage.total))?;
     }
     Ok(())

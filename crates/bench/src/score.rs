@@ -38,14 +38,14 @@ pub struct Score {
 
 /// Scores an answer about the first documents of a corpus.
 pub fn score(truth: &Truth, documents: usize, answer: &Answer) -> io::Result<Score> {
-    let world = World::new(truth, documents);
-    let mut score = Score { documents, true_pairs: world.pairs_where(|_| 0), ..Score::default() };
+    let index = TruthIndex::new(truth, documents);
+    let mut score = Score { documents, true_pairs: index.pairs_where(|_| 0), ..Score::default() };
     let mut gone = vec![false; documents];
     match answer {
         Answer::Clusters(clusters) => {
             let cluster_of = cluster_of(clusters, documents)?;
-            score.pairs = clusters.iter().map(|cluster| two_of(cluster.len() as u64)).sum();
-            score.right_pairs = world.pairs_where(|document| cluster_of[document as usize]);
+            score.pairs = clusters.iter().map(|cluster| pair_count(cluster.len() as u64)).sum();
+            score.right_pairs = index.pairs_where(|document| cluster_of[document as usize]);
             for cluster in clusters {
                 let first = cluster.iter().min();
                 cluster
@@ -57,15 +57,15 @@ pub fn score(truth: &Truth, documents: usize, answer: &Answer) -> io::Result<Sco
         Answer::Pairs { pairs, removed } => {
             let distinct: HashSet<_> = pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
             score.pairs = distinct.len() as u64;
-            score.right_pairs = distinct.iter().filter(|&&(a, b)| world.are_similar(a, b)).count() as u64;
+            score.right_pairs = distinct.iter().filter(|&&(a, b)| index.are_similar(a, b)).count() as u64;
             removed.iter().for_each(|&(document, _)| gone[document as usize] = true);
             let holds = |&&(document, witness): &&(u32, u32)| {
-                !gone[witness as usize] && world.are_similar(document, witness)
+                !gone[witness as usize] && index.are_similar(document, witness)
             };
             score.witnessed = Some(removed.iter().filter(holds).count() as u64);
         }
     }
-    world.score_removals(&gone, &mut score);
+    index.score_removals(&gone, &mut score);
     Ok(score)
 }
 
@@ -91,14 +91,14 @@ fn cluster_of(clusters: &[Vec<u32>], documents: usize) -> io::Result<Vec<u32>> {
 }
 
 /// The truth about the first documents.
-struct World<'a> {
+struct TruthIndex<'a> {
     class: &'a [u32],
     members: Vec<Vec<u32>>,
     /// Pairs of classes that have members.
     between: HashSet<(u32, u32)>,
 }
 
-impl<'a> World<'a> {
+impl<'a> TruthIndex<'a> {
     fn new(truth: &'a Truth, documents: usize) -> Self {
         let class = &truth.class[..documents];
         let classes = truth.class.iter().max().map_or(0, |&most| most as usize + 1);
@@ -125,7 +125,7 @@ impl<'a> World<'a> {
             counts
         };
         let counts: Vec<_> = self.members.iter().map(count).collect();
-        let inside = counts.iter().flat_map(HashMap::values).map(|&count| two_of(count)).sum::<u64>();
+        let inside = counts.iter().flat_map(HashMap::values).map(|&count| pair_count(count)).sum::<u64>();
         let shared = |(a, b): &(u32, u32)| -> u64 {
             let (few, many) = (&counts[*a as usize], &counts[*b as usize]);
             few.iter().map(|(label, count)| count * many.get(label).unwrap_or(&0)).sum()
@@ -138,7 +138,7 @@ impl<'a> World<'a> {
             |members: &Vec<u32>| members.iter().filter(|&&member| !gone[member as usize]).count() as u64;
         let kept: Vec<u64> = self.members.iter().map(kept_of).collect();
         let mut has_kept_one: Vec<bool> = kept.iter().map(|&kept| kept > 0).collect();
-        let mut both_kept: u64 = kept.iter().map(|&kept| two_of(kept)).sum();
+        let mut both_kept: u64 = kept.iter().map(|&kept| pair_count(kept)).sum();
         for &(a, b) in &self.between {
             let (a, b) = (a as usize, b as usize);
             both_kept += kept[a] * kept[b];
@@ -175,17 +175,17 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-fn two_of(count: u64) -> u64 {
+fn pair_count(count: u64) -> u64 {
     count * count.saturating_sub(1) / 2
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exact::{self, tests as world};
+    use crate::exact::{self, tests as exact_tests};
 
     /// The same counts from pairs that are written out.
-    fn plainly(
+    fn brute_force_score(
         true_pairs: &[(usize, usize, f64)],
         documents: usize,
         found: &HashSet<(usize, usize)>,
@@ -227,9 +227,9 @@ mod tests {
 
     #[test]
     fn counts_by_class_equal_counts_of_pairs_that_are_written_out() {
-        let texts = world::corpus(3, 200);
-        let pairs = world::brute_force(&texts, 0.7);
-        let truth = exact::join(&world::sets(&texts), 0.7);
+        let texts = exact_tests::corpus(3, 200);
+        let pairs = exact_tests::brute_force(&texts, 0.7);
+        let truth = exact::join(&exact_tests::sets(&texts), 0.7);
         for (documents, modulus) in [(200, 40), (200, 200), (120, 17), (1, 2)] {
             let mut clusters: HashMap<u32, Vec<u32>> = HashMap::new();
             (0..documents as u32).for_each(|document| {
@@ -244,7 +244,7 @@ mod tests {
                     found.extend(cluster[..at].iter().map(|&a| (a as usize, b as usize)));
                 }
             }
-            let expected = plainly(&pairs, documents, &found, &gone);
+            let expected = brute_force_score(&pairs, documents, &found, &gone);
             assert_eq!(score(&truth, documents, &Answer::Clusters(clusters)).unwrap(), expected);
             let as_pairs = found.iter().map(|&(a, b)| (b as u32, a as u32)).collect();
             let removed: Vec<_> = (0..documents as u32)

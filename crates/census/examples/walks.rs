@@ -15,10 +15,10 @@ use std::path::Path;
 
 use lookalike_census::Random;
 use lookalike_census::graph::{BowTie, EdgeList, Graph, Naming, basename, compressed};
-use lookalike_census::henzinger_walk::Odds;
+use lookalike_census::henzinger_walk::VisitProbability;
 use lookalike_census::simulation::{CopyingPlan, Sites, SitesPlan, copying_web};
 use lookalike_census::uniformity::{class_shares, total_variation};
-use lookalike_census::walks::convergence::judge;
+use lookalike_census::walks::convergence::check_convergence;
 use lookalike_census::walks::{Budget, LinkedWeb, Method, Sample, Walk, seeds, size, walk};
 use lookalike_census::webwalker::{Edges, WebWalker};
 
@@ -27,13 +27,13 @@ const FETCHES: [u64; 3] = [3_000, 10_000, 30_000];
 /// Pages of a crawl that bad seeds are from, in percent.
 const CRAWLED: usize = 6;
 /// Runs of methods that are there for comparison only.
-const FEW: u64 = 8;
+const FEW_RUNS: u64 = 8;
 /// The seed of webs and walks; not one of those that the limits of the convergence checks were chosen with.
 const SEED: u64 = 2_024;
 
 /// The choice of the pages that walks begin at.
 #[derive(Clone, Copy)]
-enum Seeds {
+enum SeedChoice {
     Uniform(usize),
     Links(usize),
     Crawl(usize),
@@ -41,14 +41,14 @@ enum Seeds {
 
 /// The method that pages are sampled by.
 #[derive(Clone, Copy)]
-enum Way {
+enum SamplingMethod {
     Crawl,
     Unweighted,
     Walk(Method),
 }
 
 /// A web, its number of pages, and the shares of its classes of in-degrees.
-struct Scene {
+struct TestWeb {
     name: String,
     graph: Graph,
     back: Graph,
@@ -62,7 +62,7 @@ struct Run {
     variation: f64,
     hubs: f64,
     met: Option<f64>,
-    territory: Option<f64>,
+    known_region: Option<f64>,
     refused: bool,
     /// True if a check other than those for the numbers of seeds and probes refused.
     by_evidence: bool,
@@ -71,34 +71,34 @@ struct Run {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let runs = arguments.next().map_or(Ok(40), |runs| runs.parse())?;
-    let mut scenes: Vec<(String, Graph)> = Vec::new();
+    let mut webs: Vec<(String, Graph)> = Vec::new();
     for path in arguments {
         let list = match basename(Path::new(&path)) {
             Some(basename) => compressed(&basename)?,
             None => EdgeList::read(BufReader::new(File::open(&path)?), Naming::Detect)?,
         };
-        scenes.push((path, list.graph));
+        webs.push((path, list.graph));
     }
-    if scenes.is_empty() {
+    if webs.is_empty() {
         let sites = SitesPlan { pages: PAGES, sites: 2_000, seed: SEED, ..SitesPlan::default() };
-        scenes.push(("sites".to_owned(), Sites::new(sites).graph));
+        webs.push(("sites".to_owned(), Sites::new(sites).graph));
         let copying = CopyingPlan { pages: PAGES, seed: SEED, ..CopyingPlan::default() };
-        scenes.push(("copying".to_owned(), copying_web(copying)));
+        webs.push(("copying".to_owned(), copying_web(copying)));
     }
-    for (name, graph) in scenes {
-        Scene::new(name, graph).print(runs);
+    for (name, graph) in webs {
+        TestWeb::new(name, graph).print(runs);
     }
     Ok(())
 }
 
-impl Scene {
+impl TestWeb {
     fn new(name: String, graph: Graph) -> Self {
         let back = graph.transposed();
         let joined = |page: &u32| graph.degree(*page) + back.degree(*page) > 0;
         let pages: Vec<(u32, f64)> =
             (0..graph.nodes() as u32).filter(joined).map(|page| (page, 1.0)).collect();
         let shares = class_shares(&pages, 8, |page| class(back.degree(page))).unwrap_or_default();
-        Scene { name, pages: pages.len() as f64, shares, graph, back }
+        TestWeb { name, pages: pages.len() as f64, shares, graph, back }
     }
 
     fn print(&self, runs: u64) {
@@ -111,34 +111,54 @@ impl Scene {
         println!("| --- | --- | --- | --- | --- | --- | --- |");
         let webwalker =
             |backlinks| Method::WebWalker(WebWalker { degree: 10_000_000, backlinks, edges: Edges::Fixed });
-        let henzinger = Method::Henzinger(1.0 / 7.0, Odds::PageRank);
-        let one = Seeds::Uniform(1);
-        for (name, way, seeds, runs) in [
-            ("crawl", Way::Crawl, one, FEW),
-            ("plain walk, unweighted", Way::Unweighted, one, FEW),
-            ("reweighted walk", Way::Walk(Method::Reweighted), one, runs),
-            ("non-backtracking", Way::Walk(Method::NonBacktracking), one, FEW),
-            ("Metropolis-Hastings", Way::Walk(Method::MetropolisHastings), one, FEW),
-            ("WebWalker r=0", Way::Walk(webwalker(0)), Seeds::Uniform(20), FEW),
-            ("WebWalker r=10", Way::Walk(webwalker(10)), Seeds::Uniform(20), FEW),
-            ("Henzinger, 1/PageRank", Way::Walk(henzinger), Seeds::Uniform(20), FEW),
-            ("frontier, 512 uniform seeds", Way::Walk(Method::Frontier), Seeds::Uniform(512), runs),
-            ("frontier, 64 uniform seeds", Way::Walk(Method::Frontier), Seeds::Uniform(64), FEW),
-            ("frontier, 512 seeds by links", Way::Walk(Method::Frontier), Seeds::Links(512), runs),
-            ("frontier, 512 seeds of a crawl", Way::Walk(Method::Frontier), Seeds::Crawl(512), runs),
+        let henzinger = Method::Henzinger(1.0 / 7.0, VisitProbability::PageRank);
+        let one = SeedChoice::Uniform(1);
+        for (name, sampling, seeds, runs) in [
+            ("crawl", SamplingMethod::Crawl, one, FEW_RUNS),
+            ("plain walk, unweighted", SamplingMethod::Unweighted, one, FEW_RUNS),
+            ("reweighted walk", SamplingMethod::Walk(Method::Reweighted), one, runs),
+            ("non-backtracking", SamplingMethod::Walk(Method::NonBacktracking), one, FEW_RUNS),
+            ("Metropolis-Hastings", SamplingMethod::Walk(Method::MetropolisHastings), one, FEW_RUNS),
+            ("WebWalker r=0", SamplingMethod::Walk(webwalker(0)), SeedChoice::Uniform(20), FEW_RUNS),
+            ("WebWalker r=10", SamplingMethod::Walk(webwalker(10)), SeedChoice::Uniform(20), FEW_RUNS),
+            ("Henzinger, 1/PageRank", SamplingMethod::Walk(henzinger), SeedChoice::Uniform(20), FEW_RUNS),
+            (
+                "frontier, 512 uniform seeds",
+                SamplingMethod::Walk(Method::Frontier),
+                SeedChoice::Uniform(512),
+                runs,
+            ),
+            (
+                "frontier, 64 uniform seeds",
+                SamplingMethod::Walk(Method::Frontier),
+                SeedChoice::Uniform(64),
+                FEW_RUNS,
+            ),
+            (
+                "frontier, 512 seeds by links",
+                SamplingMethod::Walk(Method::Frontier),
+                SeedChoice::Links(512),
+                runs,
+            ),
+            (
+                "frontier, 512 seeds of a crawl",
+                SamplingMethod::Walk(Method::Frontier),
+                SeedChoice::Crawl(512),
+                runs,
+            ),
         ] {
-            self.row(name, way, seeds, runs);
+            self.row(name, sampling, seeds, runs);
         }
     }
 
-    fn row(&self, name: &str, way: Way, seeds: Seeds, runs: u64) {
+    fn row(&self, name: &str, sampling: SamplingMethod, seeds: SeedChoice, runs: u64) {
         let done = FETCHES.map(|fetches| -> Vec<Run> {
-            (0..runs).filter_map(|run| self.run(way, seeds, fetches, run)).collect()
+            (0..runs).filter_map(|run| self.run(sampling, seeds, fetches, run)).collect()
         });
         let each = |of: &dyn Fn(&[Run]) -> String| done.iter().map(|runs| of(runs)).collect::<Vec<_>>();
         let variation = each(&|runs| format!("{:.2}", median(runs.iter().map(|run| run.variation))));
         let met = each(&|runs| spread(runs.iter().filter_map(|run| run.met)));
-        let territory = each(&|runs| spread(runs.iter().filter_map(|run| run.territory)));
+        let known_region = each(&|runs| spread(runs.iter().filter_map(|run| run.known_region)));
         let share = |runs: &[Run], of: &dyn Fn(&Run) -> bool| {
             format!("{}/{}", runs.iter().filter(|run| of(run)).count(), runs.len())
         };
@@ -149,19 +169,19 @@ impl Scene {
             variation.join(" / "),
             median(done[1].iter().map(|run| run.hubs)),
             met[1..].join(", "),
-            territory[1..].join(", "),
+            known_region[1..].join(", "),
             refused.join(" / "),
             evidence.join(" / ")
         );
     }
 
-    fn run(&self, way: Way, from: Seeds, fetches: u64, run: u64) -> Option<Run> {
+    fn run(&self, sampling: SamplingMethod, from: SeedChoice, fetches: u64, run: u64) -> Option<Run> {
         let mut random = Random::part(SEED, run);
         let seeds = self.seeds(from, &mut random)?;
-        let walked = match way {
-            Way::Crawl => crawled(&seeds::crawl(&self.graph, seeds[0], fetches as usize)),
-            Way::Walk(method) => self.walk(method, &seeds, fetches, run)?,
-            Way::Unweighted => {
+        let walked = match sampling {
+            SamplingMethod::Crawl => crawled(&seeds::crawl(&self.graph, seeds[0], fetches as usize)),
+            SamplingMethod::Walk(method) => self.walk(method, &seeds, fetches, run)?,
+            SamplingMethod::Unweighted => {
                 let mut walked = self.walk(Method::Reweighted, &seeds, fetches, run)?;
                 walked.samples.iter_mut().for_each(|sample| sample.weight = 1.0);
                 walked
@@ -170,17 +190,17 @@ impl Scene {
         let sample: Vec<(u32, f64)> =
             walked.samples.iter().map(|sample| (sample.page, sample.weight)).collect();
         let shares = class_shares(&sample, 8, |page| class(self.back.degree(page)))?;
-        let weighted = !walked.lists.is_empty() && !matches!(way, Way::Unweighted);
+        let weighted = !walked.lists.is_empty() && !matches!(sampling, SamplingMethod::Unweighted);
         let relative = |size: Option<lookalike_census::Estimate>| {
             size.filter(|_| weighted).map(|size| size.value / self.pages)
         };
-        let judged = judge(&walked, &[]);
+        let judged = check_convergence(&walked, &[]);
         let evidence = |name: &str| !name.starts_with("number of");
         Some(Run {
             variation: total_variation(&shares, &self.shares),
             hubs: shares[7] / self.shares[7],
             met: relative(size::by_meetings(&walked, size::MARGIN)),
-            territory: relative(size::by_territory(&walked)),
+            known_region: relative(size::by_known_region(&walked)),
             refused: !judged.converged(),
             by_evidence: judged.checks.iter().any(|check| check.refused.is_some() && evidence(&check.name)),
         })
@@ -193,9 +213,9 @@ impl Scene {
 
     /// Draws seeds in random order, since the order of a crawl would give it away. Fewer than 64 seeds are all pages that link to
     /// another, so that a single walk has somewhere to go.
-    fn seeds(&self, from: Seeds, random: &mut Random) -> Option<Vec<u32>> {
+    fn seeds(&self, from: SeedChoice, random: &mut Random) -> Option<Vec<u32>> {
         let mut seeds = match from {
-            Seeds::Uniform(count) if count < 64 => {
+            SeedChoice::Uniform(count) if count < 64 => {
                 let linked = |page: &u32| self.graph.links(*page).iter().any(|other| other != page);
                 seeds::uniform(self.graph.nodes(), 1_000, random)
                     .into_iter()
@@ -203,9 +223,9 @@ impl Scene {
                     .take(count)
                     .collect()
             }
-            Seeds::Uniform(count) => seeds::uniform(self.graph.nodes(), count, random),
-            Seeds::Links(count) => seeds::by_links(&self.graph, count, random),
-            Seeds::Crawl(count) => {
+            SeedChoice::Uniform(count) => seeds::uniform(self.graph.nodes(), count, random),
+            SeedChoice::Links(count) => seeds::by_links(&self.graph, count, random),
+            SeedChoice::Crawl(count) => {
                 seeds::of_a_crawl(&self.graph, self.graph.nodes() * CRAWLED / 100, count, random)?
             }
         };

@@ -3,23 +3,23 @@
 //!
 //! With a strong query the page counts as present if it is among the results, or another page that has almost the same words.
 
-use crate::engine::{Engine, Failed, Page, Pages, Word, jaccard};
+use crate::engine::{Engine, NoAnswer, Page, Pages, Word, jaccard};
 
 /// Words of a strong query.
-pub const STRONG: usize = 8;
+pub const STRONG_QUERY_WORDS: usize = 8;
 
 /// The Jaccard similarity of word sets from which on two pages count as the same.
-pub const SAME: f64 = 0.9;
+pub const SAME_PAGE_SIMILARITY: f64 = 0.9;
 
-/// The outcome of a check.
+/// The outcome of a check: whether an engine has a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checked {
+pub enum Presence {
     /// The engine has it.
     Found,
     /// It does not.
     Missing,
     /// The engine did not answer, or the page has no known word to ask for: the page is not counted.
-    Failed,
+    Unknown,
 }
 
 /// Returns the `most` rarest words of a page by `frequency`, the number of pages with a word in the measurer's own lexicon. Words
@@ -38,22 +38,22 @@ pub fn check(
     pages: &impl Pages,
     page: Page,
     frequency: impl Fn(Word) -> u32,
-) -> Checked {
+) -> Presence {
     match engine.has(page) {
-        Some(Ok(true)) => return Checked::Found,
-        Some(Ok(false)) => return Checked::Missing,
-        Some(Err(Failed)) => return Checked::Failed,
+        Some(Ok(true)) => return Presence::Found,
+        Some(Ok(false)) => return Presence::Missing,
+        Some(Err(NoAnswer)) => return Presence::Unknown,
         None => {}
     }
     let words = pages.words(page);
-    let query = strong_query(words, frequency, STRONG);
+    let query = strong_query(words, frequency, STRONG_QUERY_WORDS);
     // Without a word to ask for, nothing can be learned.
     if query.is_empty() {
-        return Checked::Failed;
+        return Presence::Unknown;
     }
-    let Ok(answer) = engine.search(&query) else { return Checked::Failed };
-    let same = |other: &Page| *other == page || jaccard(pages.words(*other), words) >= SAME;
-    if answer.pages.iter().any(same) { Checked::Found } else { Checked::Missing }
+    let Ok(answer) = engine.search(&query) else { return Presence::Unknown };
+    let same = |other: &Page| *other == page || jaccard(pages.words(*other), words) >= SAME_PAGE_SIMILARITY;
+    if answer.pages.iter().any(same) { Presence::Found } else { Presence::Missing }
 }
 
 #[cfg(test)]
@@ -83,10 +83,10 @@ mod tests {
         assert_eq!(jaccard(library.words(Page(0)), library.words(Page(1))), 10.0 / 12.0);
         assert_eq!(
             [0, 1, 2, 3].map(&mut ask),
-            [Checked::Missing, Checked::Found, Checked::Missing, Checked::Failed]
+            [Presence::Missing, Presence::Found, Presence::Missing, Presence::Unknown]
         );
         let mut silent = SimulatedEngine::new(&library, &[Page(1)], 10, 1).failing(1.0);
-        assert_eq!(check(&mut silent, &library, Page(1), frequency), Checked::Failed);
+        assert_eq!(check(&mut silent, &library, Page(1), frequency), Presence::Unknown);
     }
 
     #[test]
@@ -94,9 +94,9 @@ mod tests {
         let library = Library::of_texts(["", "some words"]);
         let mut engine = SimulatedEngine::new(&library, &[Page(0)], 10, 1).knowing_addresses();
         let frequency = |word: Word| library.frequency(word);
-        assert_eq!(check(&mut engine, &library, Page(0), frequency), Checked::Found);
-        assert_eq!(check(&mut engine, &library, Page(1), frequency), Checked::Missing);
+        assert_eq!(check(&mut engine, &library, Page(0), frequency), Presence::Found);
+        assert_eq!(check(&mut engine, &library, Page(1), frequency), Presence::Missing);
         let mut silent = engine.failing(1.0);
-        assert_eq!(check(&mut silent, &library, Page(0), frequency), Checked::Failed);
+        assert_eq!(check(&mut silent, &library, Page(0), frequency), Presence::Unknown);
     }
 }

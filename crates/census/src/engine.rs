@@ -11,7 +11,7 @@ pub struct Page(pub u32);
 /// A time-out or another failure; what was asked is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the question was not answered")]
-pub struct Failed;
+pub struct NoAnswer;
 
 /// The answer of an engine to a query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -27,15 +27,15 @@ pub struct Answer {
 /// A search engine.
 pub trait Engine {
     /// Pages with all of these words.
-    fn search(&mut self, words: &[Word]) -> Result<Answer, Failed>;
+    fn search(&mut self, words: &[Word]) -> Result<Answer, NoAnswer>;
 
     /// Returns true if the engine has a page; none if it cannot be asked for an address.
-    fn has(&mut self, _page: Page) -> Option<Result<bool, Failed>> {
+    fn has(&mut self, _page: Page) -> Option<Result<bool, NoAnswer>> {
         None
     }
 
     /// Returns the number of pages that the engine claims to have with any of these words.
-    fn count_any(&mut self, words: &[Word]) -> Result<u64, Failed>;
+    fn count_any(&mut self, words: &[Word]) -> Result<u64, NoAnswer>;
 }
 
 /// Pages whose text can be had.
@@ -47,7 +47,7 @@ pub trait Pages {
 /// A web that can be walked.
 pub trait Links {
     /// The pages that a page links to, as they stand on it.
-    fn links(&mut self, page: Page) -> Result<&[Page], Failed>;
+    fn links(&mut self, page: Page) -> Result<&[Page], NoAnswer>;
 
     /// The number of a page's host.
     fn host(&self, page: Page) -> u32;

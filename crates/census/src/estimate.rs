@@ -57,12 +57,12 @@ impl Estimate {
     /// A positive number with one more error, relative and independent; ends of the interval move apart on the scale of logarithms.
     #[must_use]
     pub fn widened(self, relative: f64) -> Self {
-        self.by(Estimate::on_log_scale(1.0, relative))
+        self.multiplied_by(Estimate::on_log_scale(1.0, relative))
     }
 
     /// The product of two independent positive numbers; ends of intervals move apart on the scale of logarithms.
     #[must_use]
-    pub fn by(self, other: Estimate) -> Self {
+    pub fn multiplied_by(self, other: Estimate) -> Self {
         let apart = |one: f64, other: f64| one.max(1.0).ln().hypot(other.max(1.0).ln()).exp();
         let value = self.value * other.value;
         let below = apart(self.factor_below(), other.factor_below());
@@ -109,11 +109,11 @@ impl Estimate {
         mut draw: impl FnMut(&mut Random) -> Option<f64>,
     ) -> Option<Self> {
         let draws = (0..ROUNDS as u64).filter_map(|round| draw(&mut Random::part(seed, round)));
-        Estimate::around(value, draws.filter(|draw| draw.is_finite()).collect())
+        Estimate::from_draws(value, draws.filter(|draw| draw.is_finite()).collect())
     }
 
     /// A value with the spread of such draws: their standard deviation, and the middle 95 %.
-    pub fn around(value: f64, mut draws: Vec<f64>) -> Option<Self> {
+    pub fn from_draws(value: f64, mut draws: Vec<f64>) -> Option<Self> {
         let (_, variance) = moments(&draws)?;
         draws.sort_by(f64::total_cmp);
         let interval = (quantile(&draws, 0.025), quantile(&draws, 0.975));
@@ -219,12 +219,12 @@ mod tests {
     #[test]
     fn a_share_that_is_not_certain_widens_what_is_left() {
         let pages = Estimate::on_log_scale(1_000.0, 0.05);
-        let left = pages.by(Estimate::share(30, 30).unwrap());
+        let left = pages.multiplied_by(Estimate::share(30, 30).unwrap());
         assert_eq!(left.value, 1_000.0);
         assert!(left.interval.0 < 0.95 * pages.interval.0, "{left:?}");
         assert!((left.interval.1 - pages.interval.1).abs() < 1e-6, "{left:?}");
         let certain = Estimate { value: 0.5, error: 0.0, interval: (0.5, 0.5) };
-        let half = pages.by(certain);
+        let half = pages.multiplied_by(certain);
         assert!((half.interval.0 / pages.interval.0 - 0.5).abs() < 1e-9 && half.value == 500.0);
     }
 

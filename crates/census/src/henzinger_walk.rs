@@ -32,7 +32,7 @@ impl Default for HenzingerWalk {
 
 /// The estimator of the probability that a page is visited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Odds {
+pub enum VisitProbability {
     /// The visits divided by the steps.
     Visits,
     /// PageRank in the part of the web that was seen.
@@ -41,9 +41,9 @@ pub enum Odds {
     Mixture,
 }
 
-/// The pages and links that walks have seen.
+/// The record of walks: the pages and links that they have seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Seen {
+pub struct WalkRecord {
     /// The number of visits to each page after the burn-in.
     pub visits: BTreeMap<Page, u64>,
     /// The same pages in the order of their first visits.
@@ -65,31 +65,31 @@ impl HenzingerWalk {
         web: &mut impl Links,
         seeds: &[Page],
         random: &mut Random,
-        seen: &mut Seen,
+        record: &mut WalkRecord,
     ) -> Result<(), CensusError> {
-        let mut visited = Visited::default();
+        let mut visited = PagesByHost::default();
         let mut page = *random.pick(seeds).ok_or(CensusError::Start(0))?;
         for step in 0..self.steps {
-            let links = fetch(web, page, &mut seen.links);
+            let links = fetch(web, page, &mut record.links);
             let next =
                 links.map(|links| if random.chance(self.jump) { None } else { random.pick(links).copied() });
             let next = match next {
                 Some(next) => {
                     visited.note(web.host(page), page);
                     if step >= self.burn_in {
-                        seen.note(page);
+                        record.note(page);
                     }
                     next
                 }
                 None => {
-                    seen.failures += 1;
+                    record.failures += 1;
                     None
                 }
             };
             page = match next {
                 Some(next) => next,
                 None => {
-                    seen.jumps += 1;
+                    record.jumps += 1;
                     visited.jump(random).or_else(|| random.pick(seeds).copied()).unwrap_or(page)
                 }
             };
@@ -112,13 +112,13 @@ fn fetch<'s>(
 
 /// Pages by host, in the order of their first visit.
 #[derive(Default)]
-struct Visited {
+struct PagesByHost {
     hosts: Vec<Vec<Page>>,
     numbers: BTreeMap<u32, usize>,
     pages: BTreeMap<Page, ()>,
 }
 
-impl Visited {
+impl PagesByHost {
     fn note(&mut self, host: u32, page: Page) {
         if self.pages.insert(page, ()).is_some() {
             return;
@@ -140,7 +140,7 @@ impl Visited {
     }
 }
 
-impl Seen {
+impl WalkRecord {
     fn note(&mut self, page: Page) {
         let visits = self.visits.entry(page).or_default();
         if *visits == 0 {
@@ -150,16 +150,16 @@ impl Seen {
         self.steps += 1;
     }
 
-    /// Every visited page with one over its odds, ascending: the weight that makes visits uniform. `random` decides in a
+    /// Every visited page with one over its visit probability, ascending: the weight that makes visits uniform. `random` decides in a
     /// mixture.
-    pub fn weights(&self, odds: Odds, jump: f64, random: &mut Random) -> Vec<(Page, f64)> {
-        let ranks = if odds == Odds::Visits { Vec::new() } else { self.page_rank(jump) };
+    pub fn weights(&self, probability: VisitProbability, jump: f64, random: &mut Random) -> Vec<(Page, f64)> {
+        let ranks = if probability == VisitProbability::Visits { Vec::new() } else { self.page_rank(jump) };
         let weight = |(place, (&page, &visits)): (usize, (&Page, &u64))| {
             let by_visits = visits as f64 / self.steps.max(1) as f64;
-            let by_rank = match odds {
-                Odds::Visits => false,
-                Odds::PageRank => true,
-                Odds::Mixture => random.chance(0.5),
+            let by_rank = match probability {
+                VisitProbability::Visits => false,
+                VisitProbability::PageRank => true,
+                VisitProbability::Mixture => random.chance(0.5),
             };
             (page, 1.0 / if by_rank { ranks[place] } else { by_visits })
         };
@@ -167,8 +167,8 @@ impl Seen {
     }
 
     /// Visited pages, each kept with probability proportional to its weight; the heaviest is kept for certain.
-    pub fn sample(&self, odds: Odds, jump: f64, random: &mut Random) -> Vec<Page> {
-        let weights = self.weights(odds, jump, random);
+    pub fn sample(&self, probability: VisitProbability, jump: f64, random: &mut Random) -> Vec<Page> {
+        let weights = self.weights(probability, jump, random);
         let most = weights.iter().map(|&(_, weight)| weight).fold(0.0, f64::max);
         let kept = weights.into_iter().filter(|(_, weight)| random.chance(weight / most));
         kept.map(|(page, _)| page).collect()
@@ -209,12 +209,12 @@ mod tests {
     #[test]
     fn page_rank_is_that_of_the_definition() {
         // A star: three pages link to the fourth, which has no links.
-        let mut seen = Seen::default();
+        let mut record = WalkRecord::default();
         for page in 0..4 {
-            seen.visits.insert(Page(page), 1);
-            seen.links.insert(Page(page), if page < 3 { vec![Page(3)] } else { Vec::new() });
+            record.visits.insert(Page(page), 1);
+            record.links.insert(Page(page), if page < 3 { vec![Page(3)] } else { Vec::new() });
         }
-        let ranks = seen.page_rank(0.2);
+        let ranks = record.page_rank(0.2);
         assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         // r = 0.05 + 0.2·h for the leaves, h = r + 0.8·3r with four pages.
         let leaf = 0.05 / (1.0 - 0.2 * 3.4);
@@ -226,22 +226,22 @@ mod tests {
         let mut web = Web::new(WebPlan { pages: 200, hosts: 10, ..WebPlan::default() });
         let plan = HenzingerWalk { steps: 40_000, burn_in: 1_000, ..HenzingerWalk::default() };
         let seeds: Vec<Page> = (0..10).map(Page).collect();
-        let (mut seen, mut random) = (Seen::default(), Random::new(5));
-        plan.walk(&mut web, &seeds, &mut random, &mut seen).unwrap();
-        assert_eq!(seen.steps, 39_000);
+        let (mut record, mut random) = (WalkRecord::default(), Random::new(5));
+        plan.walk(&mut web, &seeds, &mut random, &mut record).unwrap();
+        assert_eq!(record.steps, 39_000);
         assert!(web.fetches() <= 200, "{}", web.fetches());
-        let weights = seen.weights(Odds::Visits, plan.jump, &mut random);
+        let weights = record.weights(VisitProbability::Visits, plan.jump, &mut random);
         // Weighted by its own visits, every visited page counts the same.
         for (page, weight) in &weights {
-            assert!((weight * seen.visits[page] as f64 - 39_000.0).abs() < 1e-6);
+            assert!((weight * record.visits[page] as f64 - 39_000.0).abs() < 1e-6);
         }
         // By PageRank nearly so, as far as PageRank is what this walk does.
-        let by_rank = seen.weights(Odds::PageRank, plan.jump, &mut random);
+        let by_rank = record.weights(VisitProbability::PageRank, plan.jump, &mut random);
         let products: Vec<f64> =
-            by_rank.iter().map(|(page, w)| w * seen.visits[page] as f64 / 39_000.0).collect();
+            by_rank.iter().map(|(page, w)| w * record.visits[page] as f64 / 39_000.0).collect();
         let mean = products.iter().sum::<f64>() / products.len() as f64;
         assert!((0.5..2.0).contains(&mean), "{mean}");
-        let kept = seen.sample(Odds::Visits, plan.jump, &mut random);
+        let kept = record.sample(VisitProbability::Visits, plan.jump, &mut random);
         assert!(!kept.is_empty() && kept.len() < weights.len());
     }
 
@@ -249,12 +249,12 @@ mod tests {
     fn broken_pages_are_jumped_from_and_never_kept() {
         let mut web = Web::new(WebPlan { pages: 200, hosts: 10, broken: 0.2, ..WebPlan::default() });
         let seeds: Vec<Page> = (0..200).map(Page).filter(|&page| !web.is_broken(page)).take(5).collect();
-        let mut seen = Seen::default();
+        let mut record = WalkRecord::default();
         let plan = HenzingerWalk { steps: 2_000, ..HenzingerWalk::default() };
-        plan.walk(&mut web, &seeds, &mut Random::new(1), &mut seen).unwrap();
-        assert!(seen.failures > 0 && seen.visits.keys().all(|&page| !web.is_broken(page)));
-        assert_eq!(seen.steps + seen.failures, 2_000);
-        let none = plan.walk(&mut web, &[], &mut Random::new(1), &mut seen);
+        plan.walk(&mut web, &seeds, &mut Random::new(1), &mut record).unwrap();
+        assert!(record.failures > 0 && record.visits.keys().all(|&page| !web.is_broken(page)));
+        assert_eq!(record.steps + record.failures, 2_000);
+        let none = plan.walk(&mut web, &[], &mut Random::new(1), &mut record);
         assert_eq!(none, Err(CensusError::Start(0)));
     }
 }

@@ -6,16 +6,16 @@
 
 use crate::estimate::Estimate;
 use crate::least_squares::{overlap, resample, sizes};
-use crate::sightings::{Shares, Sightings};
+use crate::presence_records::{PresenceRecords, Shares};
 
 /// The union in the unit of the sizes, by multiplicity. Pages that some engine did not answer for are left out; none
 /// when an engine has no other pages.
-pub fn by_multiplicity(sizes: &[f64], sightings: &Sightings) -> Option<f64> {
-    let engines = sightings.engines();
+pub fn by_multiplicity(sizes: &[f64], records: &PresenceRecords) -> Option<f64> {
+    let engines = records.engines();
     let part = |(x, &size): (usize, &f64)| {
-        let shares: Vec<f64> = sightings.drawn[x]
+        let shares: Vec<f64> = records.by_engine[x]
             .iter()
-            .filter_map(|sighting| sighting.multiplicity(engines))
+            .filter_map(|record| record.multiplicity(engines))
             .map(|engines| 1.0 / f64::from(engines.max(1)))
             .collect();
         (!shares.is_empty()).then(|| size * shares.iter().sum::<f64>() / shares.len() as f64)
@@ -25,9 +25,9 @@ pub fn by_multiplicity(sizes: &[f64], sightings: &Sightings) -> Option<f64> {
 
 /// The union in units of the first engine with its error, the sizes being estimated from the same pages: bootstrap over
 /// pages.
-pub fn union(sightings: &Sightings, seed: u64) -> Option<Estimate> {
-    let once = |sightings: &Sightings| by_multiplicity(&sizes(&sightings.shares())?.values, sightings);
-    Estimate::bootstrap(once(sightings)?, seed, |random| once(&resample(sightings, random)))
+pub fn union(records: &PresenceRecords, seed: u64) -> Option<Estimate> {
+    let once = |records: &PresenceRecords| by_multiplicity(&sizes(&records.shares())?.values, records);
+    Estimate::bootstrap(once(records)?, seed, |random| once(&resample(records, random)))
 }
 
 /// Returns the share of a world that each engine has, if engines are independent of each other, and the share that all have
@@ -70,31 +70,31 @@ pub fn bounds(shares: &Shares, sizes: &[f64]) -> Option<(f64, f64)> {
 mod tests {
     use super::*;
     use crate::least_squares::tests::independent;
-    use crate::sightings::Sighting;
+    use crate::presence_records::PresenceRecord;
 
     /// Every page of A = 0..50, B = 30..70 and C = 60..100 as a sample.
-    fn three() -> Sightings {
+    fn three() -> PresenceRecords {
         let ranges = [0..50, 30..70, 60..100];
-        let mut sightings = Sightings::new(3);
+        let mut records = PresenceRecords::new(3);
         for (x, range) in ranges.iter().enumerate() {
             for page in range.clone() {
-                let mut sighting = Sighting::of(x);
+                let mut record = PresenceRecord::of(x);
                 for (y, other) in ranges.iter().enumerate() {
-                    sighting.note(y, other.contains(&page));
+                    record.note(y, other.contains(&page));
                 }
-                sightings.drawn[x].push(sighting);
+                records.by_engine[x].push(record);
             }
         }
-        sightings
+        records
     }
 
     #[test]
     fn full_samples_give_the_union() {
-        let sightings = three();
-        assert!((by_multiplicity(&[50.0, 40.0, 40.0], &sightings).unwrap() - 100.0).abs() < 1e-9);
-        let (low, high) = bounds(&sightings.shares(), &[50.0, 40.0, 40.0]).unwrap();
+        let records = three();
+        assert!((by_multiplicity(&[50.0, 40.0, 40.0], &records).unwrap() - 100.0).abs() < 1e-9);
+        let (low, high) = bounds(&records.shares(), &[50.0, 40.0, 40.0]).unwrap();
         assert!((low - 100.0).abs() < 1e-9 && (high - 100.0).abs() < 1e-9);
-        let union = union(&sightings, 1).unwrap();
+        let union = union(&records, 1).unwrap();
         assert!((union.value - 2.0).abs() < 1e-9 && union.covers(2.0) && union.error > 0.0);
     }
 
@@ -109,11 +109,11 @@ mod tests {
 
     #[test]
     fn pages_without_all_answers_are_left_out() {
-        let mut sightings = three();
-        let unanswered = Sighting { asked: 0b001, found: 0b001 };
-        sightings.drawn[0].push(unanswered);
-        assert!((by_multiplicity(&[50.0, 40.0, 40.0], &sightings).unwrap() - 100.0).abs() < 1e-9);
-        sightings.drawn[1] = vec![Sighting { asked: 0b010, found: 0b010 }];
-        assert_eq!(by_multiplicity(&[50.0, 40.0, 40.0], &sightings), None);
+        let mut records = three();
+        let unanswered = PresenceRecord { asked: 0b001, found: 0b001 };
+        records.by_engine[0].push(unanswered);
+        assert!((by_multiplicity(&[50.0, 40.0, 40.0], &records).unwrap() - 100.0).abs() < 1e-9);
+        records.by_engine[1] = vec![PresenceRecord { asked: 0b010, found: 0b010 }];
+        assert_eq!(by_multiplicity(&[50.0, 40.0, 40.0], &records), None);
     }
 }

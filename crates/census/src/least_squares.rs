@@ -6,8 +6,8 @@
 
 use crate::estimate::Estimate;
 use crate::estimate::resampled;
+use crate::presence_records::{PresenceRecords, Shares};
 use crate::random::Random;
-use crate::sightings::{Shares, Sightings};
 
 /// Sizes that fit best.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,23 +67,23 @@ pub fn unit_norm(shares: &Shares) -> Option<Sizes> {
 }
 
 /// The sizes with the error that the sample gives them: bootstrap over the pages drawn from each engine.
-pub fn sizes_with_errors(sightings: &Sightings, seed: u64) -> Option<Vec<Estimate>> {
-    let best = sizes(&sightings.shares())?;
+pub fn sizes_with_errors(records: &PresenceRecords, seed: u64) -> Option<Vec<Estimate>> {
+    let best = sizes(&records.shares())?;
     let mut draws = vec![Vec::new(); best.values.len()];
     for round in 0..crate::estimate::ROUNDS as u64 {
-        let again = resample(sightings, &mut Random::part(seed, round));
+        let again = resample(records, &mut Random::part(seed, round));
         let Some(found) = sizes(&again.shares()) else { continue };
         for (draws, value) in draws.iter_mut().zip(found.values) {
             draws.push(value);
         }
     }
-    best.values.iter().zip(draws).map(|(&value, draws)| Estimate::around(value, draws)).collect()
+    best.values.iter().zip(draws).map(|(&value, draws)| Estimate::from_draws(value, draws)).collect()
 }
 
 /// Draws as many pages of each engine from its own, with replacement.
-pub(crate) fn resample(sightings: &Sightings, random: &mut Random) -> Sightings {
+pub(crate) fn resample(records: &PresenceRecords, random: &mut Random) -> PresenceRecords {
     let again = |drawn: &Vec<_>| resampled(drawn, random).into_iter().copied().collect();
-    Sightings { drawn: sightings.drawn.iter().map(again).collect() }
+    PresenceRecords { by_engine: records.by_engine.iter().map(again).collect() }
 }
 
 /// `|x∩y|` in the unit of the sizes: the mean of what both directions say.
@@ -137,7 +137,7 @@ fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::sightings::Sighting;
+    use crate::presence_records::PresenceRecord;
 
     /// Four engines that hold independent shares of the world.
     pub(crate) fn independent() -> Shares {
@@ -207,15 +207,15 @@ pub(crate) mod tests {
     fn errors_shrink_with_the_sample() {
         let sample = |count: usize| {
             let mut random = Random::new(6);
-            let mut sightings = Sightings::new(2);
+            let mut records = PresenceRecords::new(2);
             for (engine, share) in [(0, 0.4), (1, 0.5)] {
                 for _ in 0..count {
-                    let mut sighting = Sighting::of(engine);
-                    sighting.note(1 - engine, random.chance(share));
-                    sightings.drawn[engine].push(sighting);
+                    let mut record = PresenceRecord::of(engine);
+                    record.note(1 - engine, random.chance(share));
+                    records.by_engine[engine].push(record);
                 }
             }
-            sizes_with_errors(&sightings, 1).unwrap()[1]
+            sizes_with_errors(&records, 1).unwrap()[1]
         };
         let (small, large) = (sample(100), sample(1_600));
         assert!(large.covers(0.8) && small.error > 3.0 * large.error && small.error < 5.5 * large.error);

@@ -16,7 +16,7 @@
 //! - [`lower_bound`]: the count of one query for frequent words
 //! - [`query_sampling`], [`checking`]: pages of an engine by random queries (Bharat and Broder 1998), and whether
 //!   another has them
-//! - [`sightings`]: the engines that have each of the sampled pages
+//! - [`presence_records`]: the engines that have each of the sampled pages
 //! - [`relative_size`], [`least_squares`], [`joint_coverage`]: sizes from overlaps
 //! - [`absolute_size`]: from one published size to all others
 //! - [`birthday`], [`capture_recapture`], [`species`]: sizes from repetitions
@@ -51,13 +51,13 @@ pub mod joint_coverage;
 pub mod least_squares;
 pub mod lower_bound;
 pub mod pool_sums;
+pub mod presence_records;
 pub mod query_pool;
 pub mod query_sampling;
 pub mod random;
 pub mod random_addresses;
 pub mod relative_size;
 pub mod result_ratios;
-pub mod sightings;
 pub mod simulation;
 pub mod species;
 pub mod spectrum;

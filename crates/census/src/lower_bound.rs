@@ -3,10 +3,10 @@
 //! Any of many frequent words, in many languages. The bound is only as good as the engine's counts: what it claims is not
 //! checked, so there is no error to state.
 
-use crate::engine::{Engine, Failed, Word};
+use crate::engine::{Engine, NoAnswer, Word};
 
 /// Pages that an engine claims to have with any of these words.
-pub fn lower_bound(engine: &mut impl Engine, frequent: &[Word]) -> Result<u64, Failed> {
+pub fn lower_bound(engine: &mut impl Engine, frequent: &[Word]) -> Result<u64, NoAnswer> {
     engine.count_any(frequent)
 }
 

@@ -41,7 +41,7 @@ pub fn by_two_pools(first: (usize, &[(f64, f64)]), second: (usize, &[f64]), seed
         let mut random = Random::part(seed, round);
         once(&resampled(first.1, &mut random), &resampled(second.1, &mut random))
     };
-    Estimate::around(value, (0..ROUNDS as u64).filter_map(draw).collect())
+    Estimate::from_draws(value, (0..ROUNDS as u64).filter_map(draw).collect())
 }
 
 /// The pool's size times the mean weight.

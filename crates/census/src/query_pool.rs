@@ -6,7 +6,7 @@
 //! whether they are usable must be asked, since counting the others too makes pages with common words far too light. Pages
 //! that no usable query matches are invisible.
 
-use crate::engine::{Answer, Engine, Failed, Page, Pages, Word};
+use crate::engine::{Answer, Engine, NoAnswer, Page, Pages, Word};
 use crate::estimate::Estimate;
 use crate::random::Random;
 
@@ -44,7 +44,7 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
     }
 
     /// Returns the index of a word in the pool.
-    pub fn place(&self, word: Word) -> Option<usize> {
+    pub fn index(&self, word: Word) -> Option<usize> {
         self.pool.binary_search(&word).ok()
     }
 
@@ -59,13 +59,13 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
     }
 
     /// The results of a query if it is usable, none if it is not.
-    pub fn results(&mut self, query: usize) -> Result<&[Page], Failed> {
+    pub fn results(&mut self, query: usize) -> Result<&[Page], NoAnswer> {
         if self.answers[query].is_none() {
             self.asked += 1;
             let answer = self.engine.search(&[self.pool[query]])?;
             self.answers[query] = Some(answer);
         }
-        let answer = self.answers[query].as_ref().ok_or(Failed)?;
+        let answer = self.answers[query].as_ref().ok_or(NoAnswer)?;
         let usable = !answer.capped && answer.pages.len() <= self.shown;
         Ok(if usable { &answer.pages } else { &[] })
     }
@@ -78,7 +78,7 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
     }
 
     /// The usable queries that a page matches.
-    pub fn usable(&mut self, page: Page) -> Result<Vec<usize>, Failed> {
+    pub fn usable(&mut self, page: Page) -> Result<Vec<usize>, NoAnswer> {
         let mut usable = Vec::new();
         for query in self.matching(page) {
             if !self.results(query)?.is_empty() {
@@ -90,20 +90,20 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
 
     /// An unbiased draw of one over the degree of a page: queries that it matches are drawn until one is usable, and the
     /// number of draws is divided by how many it matches. Cheaper than asking for all of them.
-    pub fn inverse_degree(&mut self, page: Page, random: &mut Random) -> Result<f64, Failed> {
+    pub fn inverse_degree(&mut self, page: Page, random: &mut Random) -> Result<f64, NoAnswer> {
         let matching = self.matching(page);
         for draws in 1..=1_000u32 {
-            let Some(&query) = random.pick(&matching) else { return Err(Failed) };
+            let Some(&query) = random.pick(&matching) else { return Err(NoAnswer) };
             if !self.results(query)?.is_empty() {
                 return Ok(f64::from(draws) / matching.len() as f64);
             }
         }
         // The page came from a usable query, so that this is an engine which contradicts itself.
-        Err(Failed)
+        Err(NoAnswer)
     }
 
     /// Draws a random result of a random query, with the number of its results; none if the query is not usable.
-    fn draw(&mut self, random: &mut Random) -> Result<Option<(Page, usize)>, Failed> {
+    fn draw(&mut self, random: &mut Random) -> Result<Option<(Page, usize)>, NoAnswer> {
         let query = random.below(self.pool.len());
         let results = self.results(query)?;
         let count = results.len();
@@ -112,7 +112,7 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
 
     /// One try at a uniform page by rejection: a query is accepted with probability card/k, then a page with one over its
     /// degree.
-    pub fn reject(&mut self, random: &mut Random) -> Result<Option<Page>, Failed> {
+    pub fn reject(&mut self, random: &mut Random) -> Result<Option<Page>, NoAnswer> {
         if self.pool.is_empty() {
             return Ok(None);
         }
@@ -125,7 +125,7 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
     }
 
     /// A page with the weight that makes such draws uniform: the number of results of its query by its degree.
-    pub fn weigh(&mut self, random: &mut Random) -> Result<Option<(Page, f64)>, Failed> {
+    pub fn weigh(&mut self, random: &mut Random) -> Result<Option<(Page, f64)>, NoAnswer> {
         if self.pool.is_empty() {
             return Ok(None);
         }
@@ -136,9 +136,9 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
 
     /// One step of a walk over pages that is uniform in the end (Metropolis and Hastings): to a random result of a random
     /// usable query of the page, if a draw against their degrees allows it.
-    pub fn step(&mut self, page: Page, random: &mut Random) -> Result<Page, Failed> {
+    pub fn step(&mut self, page: Page, random: &mut Random) -> Result<Page, NoAnswer> {
         let own = self.usable(page)?;
-        let Some(&query) = random.pick(&own) else { return Err(Failed) };
+        let Some(&query) = random.pick(&own) else { return Err(NoAnswer) };
         let other = random.pick(self.results(query)?).copied().unwrap_or(page);
         let degree = self.usable(other)?.len();
         Ok(if random.chance(own.len() as f64 / degree.max(1) as f64) { other } else { page })
@@ -146,13 +146,13 @@ impl<'a, E: Engine, P: Pages> QueryPool<'a, E, P> {
 
     /// Draws an estimate of the size by one random query: the pool's size times the sum of one over the degrees of its results, of
     /// which at most `most` are looked at. Its mean is the number of pages that usable queries match.
-    pub fn size_draw(&mut self, most: usize, random: &mut Random) -> Result<f64, Failed> {
+    pub fn size_draw(&mut self, most: usize, random: &mut Random) -> Result<f64, NoAnswer> {
         let query = random.below(self.pool.len().max(1));
         if self.pool.is_empty() {
             return Ok(0.0);
         }
         let results = self.results(query)?.to_vec();
-        let looked_at = random.some(results.len(), most);
+        let looked_at = random.sample_indices(results.len(), most);
         let mut sum = 0.0;
         for &place in &looked_at {
             sum += self.inverse_degree(results[place], random)?;
@@ -263,7 +263,7 @@ mod tests {
         let mut empty = QueryPool::new(&mut engine, &library, Vec::new(), 10);
         assert_eq!((empty.reject(&mut random), empty.weigh(&mut random)), (Ok(None), Ok(None)));
         let mut queries = QueryPool::new(&mut engine, &library, library.words_between(2, 100), 10);
-        assert_eq!(queries.reject(&mut random), Err(Failed));
-        assert_eq!(queries.size_draw(2, &mut random), Err(Failed));
+        assert_eq!(queries.reject(&mut random), Err(NoAnswer));
+        assert_eq!(queries.size_draw(2, &mut random), Err(NoAnswer));
     }
 }

@@ -23,7 +23,7 @@ pub struct QuerySampling<'l> {
 
 /// The number of queries that the sampling took, by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Effort {
+pub struct QueryCounts {
     /// Queries.
     pub queries: u64,
     /// Those without a result.
@@ -41,19 +41,19 @@ impl QuerySampling<'_> {
         engine: &mut impl Engine,
         random: &mut Random,
         most_queries: usize,
-        effort: &mut Effort,
+        counts: &mut QueryCounts,
     ) -> Option<Page> {
         for _ in 0..most_queries {
             let query: Vec<Word> =
                 (0..self.words).filter_map(|_| random.pick(self.lexicon).copied()).collect();
-            effort.queries += 1;
+            counts.queries += 1;
             let Ok(answer) = engine.search(&query) else {
-                effort.failed += 1;
+                counts.failed += 1;
                 continue;
             };
             let capped = answer.capped || answer.pages.len() > self.shown;
-            effort.capped += u64::from(capped);
-            effort.empty += u64::from(answer.pages.is_empty());
+            counts.capped += u64::from(capped);
+            counts.empty += u64::from(answer.pages.is_empty());
             if capped && self.pass_capped {
                 continue;
             }
@@ -81,12 +81,12 @@ mod tests {
         let mut engine = SimulatedEngine::new(&library, &pages, 1_000, 1);
         let lexicon: Vec<Word> = library.words_between(50, 1_000);
         let sampling = QuerySampling { lexicon: &lexicon, words: 2, shown: 1_000, pass_capped: false };
-        let (mut random, mut effort) = (Random::new(1), Effort::default());
+        let (mut random, mut counts) = (Random::new(1), QueryCounts::default());
         let drawn: Vec<Page> =
-            (0..400).filter_map(|_| sampling.draw(&mut engine, &mut random, 10, &mut effort)).collect();
+            (0..400).filter_map(|_| sampling.draw(&mut engine, &mut random, 10, &mut counts)).collect();
         let long = drawn.iter().filter(|page| page.0 % 2 == 0).count();
         assert!(long > 330, "{long} of {}", drawn.len());
-        assert_eq!((effort.queries, effort.capped, effort.failed), (400, 0, 0));
+        assert_eq!((counts.queries, counts.capped, counts.failed), (400, 0, 0));
     }
 
     #[test]
@@ -95,12 +95,12 @@ mod tests {
         let pages: Vec<Page> = library.pages().collect();
         let lexicon = library.words_between(1, 9);
         let sampling = QuerySampling { lexicon: &lexicon, words: 1, shown: 2, pass_capped: true };
-        let (mut random, mut effort) = (Random::new(1), Effort::default());
+        let (mut random, mut counts) = (Random::new(1), QueryCounts::default());
         let mut engine = SimulatedEngine::new(&library, &pages, 10, 1);
-        assert_eq!(sampling.draw(&mut engine, &mut random, 5, &mut effort), None);
-        assert_eq!((effort.queries, effort.capped), (5, 5));
+        assert_eq!(sampling.draw(&mut engine, &mut random, 5, &mut counts), None);
+        assert_eq!((counts.queries, counts.capped), (5, 5));
         let mut silent = engine.failing(1.0);
-        assert_eq!(sampling.draw(&mut silent, &mut random, 3, &mut effort), None);
-        assert_eq!(effort.failed, 3);
+        assert_eq!(sampling.draw(&mut silent, &mut random, 3, &mut counts), None);
+        assert_eq!(counts.failed, 3);
     }
 }

@@ -69,7 +69,7 @@ impl Random {
     }
 
     /// `most` of the numbers below `bound`, or all of them when they are fewer; in the order drawn.
-    pub fn some(&mut self, bound: usize, most: usize) -> Vec<usize> {
+    pub fn sample_indices(&mut self, bound: usize, most: usize) -> Vec<usize> {
         let mut numbers: Vec<usize> = (0..bound).collect();
         let most = most.min(bound);
         for place in 0..most {
@@ -103,11 +103,11 @@ mod tests {
 
     #[test]
     fn some_are_distinct() {
-        let mut drawn = Random::new(1).some(50, 20);
+        let mut drawn = Random::new(1).sample_indices(50, 20);
         assert_eq!(drawn.len(), 20);
         drawn.sort_unstable();
         drawn.dedup();
         assert_eq!(drawn.len(), 20);
-        assert_eq!(Random::new(1).some(3, 20).len(), 3);
+        assert_eq!(Random::new(1).sample_indices(3, 20).len(), 3);
     }
 }

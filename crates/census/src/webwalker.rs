@@ -135,7 +135,7 @@ impl<W: Links + Backlinks> State<'_, W> {
         };
         let mut list = links.to_vec();
         let known = self.web.backlinks(page);
-        let asked = self.random.some(known.len(), self.plan.backlinks);
+        let asked = self.random.sample_indices(known.len(), self.plan.backlinks);
         list.extend(asked.into_iter().map(|place| known[place]));
         list.retain(|&other| other != page);
         list.sort_unstable();

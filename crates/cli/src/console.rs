@@ -1,4 +1,4 @@
-//! Words to the person or the program at the other end of standard error, as `--progress` asks for them.
+//! Messages on standard error, for people or programs, in the form that `--progress` asks for.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -8,8 +8,8 @@ use crate::progress::Style;
 
 static STYLE: OnceLock<Style> = OnceLock::new();
 
-/// Sets how everything is told from now on; only the first call counts.
-pub(crate) fn speak(style: Style) {
+/// Sets the form of all messages from now on; only the first call counts.
+pub(crate) fn set_style(style: Style) {
     let _ = STYLE.set(style);
 }
 
@@ -17,20 +17,20 @@ fn style() -> Style {
     STYLE.get().copied().unwrap_or(Style::Auto)
 }
 
-/// Says one line: an object with `message` where JSON is asked for, and nothing where silence is.
-pub(crate) fn tell(line: impl Display) {
+/// Prints one message: an object with `message` where JSON is asked for, and nothing where silence is.
+pub(crate) fn print_message(line: impl Display) {
     match style() {
         Style::None => {}
-        Style::Json => show(object("message", &line)),
-        Style::Auto | Style::Plain => show(line),
+        Style::Json => print_line(object("message", &line)),
+        Style::Auto | Style::Plain => print_line(line),
     }
 }
 
-/// Says why the work ends, whatever was asked for: an object with `error`, or a line.
-pub(crate) fn fail(line: impl Display) {
+/// Prints why the work ends, whatever was asked for: an object with `error`, or a line.
+pub(crate) fn print_error(line: impl Display) {
     match style() {
-        Style::Json => show(object("error", &line)),
-        Style::None | Style::Auto | Style::Plain => show(format_args!("lookalike: {line}")),
+        Style::Json => print_line(object("error", &line)),
+        Style::None | Style::Auto | Style::Plain => print_line(format_args!("lookalike: {line}")),
     }
 }
 
@@ -39,6 +39,6 @@ fn object(name: &str, line: &impl Display) -> serde_json::Value {
 }
 
 /// Writes one line as it is. A standard error that was closed, as in `2>&1 | head -1`, is no reason to stop the work.
-pub(crate) fn show(line: impl Display) {
+pub(crate) fn print_line(line: impl Display) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }

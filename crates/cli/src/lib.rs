@@ -1,4 +1,4 @@
-//! The command line of lookalike: it reads what was typed, calls the rooms, and prints.
+//! The command line of lookalike: it reads what was typed, calls the other crates, and prints.
 //!
 //! [`run`] is the whole program; `main` only hands it the arguments. Results go to standard output, everything
 //! else to standard error. Exit codes are those of [`exit`].
@@ -9,18 +9,18 @@
 //! - [`exit`]: how a command ends
 //! - `signals`: Ctrl-C
 //! - `outputs`: files to write must not fall on what is read
-//! - `console`: words to the person at the terminal
-//! - [`distinct`]: counts repeated digests in bounded memory
+//! - `console`: messages and errors on standard error
+//! - [`repeats`]: counts repeated digests in bounded memory
 //! - [`histogram`]: percentiles in bounded memory
 
 pub mod args;
 pub mod commands;
 mod console;
-pub mod distinct;
 pub mod exit;
 pub mod histogram;
 mod outputs;
 pub mod progress;
+pub mod repeats;
 mod signals;
 
 use std::ffi::OsString;
@@ -29,14 +29,14 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 
-use crate::console::{fail, tell};
+use crate::console::{print_error, print_message};
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command that `arguments` (the program's own name first) ask for.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let command = match args::Cli::read(arguments) {
         Ok((cli, style)) => {
-            console::speak(style);
+            console::set_style(style);
             cli.command
         }
         Err(error) => {
@@ -48,15 +48,15 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let watch = Arc::new(Watch::default());
     // A service finishes what is under way, however long that takes within its own limits.
     let patient = matches!(command, args::Command::Serve(_));
-    if let Err(error) = signals::obey(&watch, patient) {
-        tell(format_args!("cannot watch for Ctrl-C: {error}"));
+    if let Err(error) = signals::handle_signals(&watch, patient) {
+        print_message(format_args!("cannot watch for Ctrl-C: {error}"));
     }
     match commands::run(command, &watch) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Rejected) => exit::REJECTED.into(),
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            fail(&failure);
+            print_error(&failure);
             failure.code().into()
         }
     }

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use lookalike::asked::place;
 use lookalike::corpus::{Corpus, Origin};
+use lookalike::request::resolve_path;
 
 use crate::exit::Failure;
 
-/// Refuses two outputs at one place.
-pub(crate) fn apart(outputs: &[&Path]) -> Result<(), Failure> {
+/// Refuses two outputs at one path.
+pub(crate) fn check_distinct(outputs: &[&Path]) -> Result<(), Failure> {
     for (index, output) in outputs.iter().enumerate() {
-        if outputs[..index].iter().any(|earlier| place(earlier) == place(output)) {
+        if outputs[..index].iter().any(|earlier| resolve_path(earlier) == resolve_path(output)) {
             return Err(Failure::Usage(format!(
                 "{} is to hold two outputs; name two files",
                 output.display()
@@ -20,13 +20,13 @@ pub(crate) fn apart(outputs: &[&Path]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Refuses outputs that would replace a file of `corpus`, and two at one place.
-pub(crate) fn apart_from(corpus: &Corpus, outputs: &[&Path]) -> Result<(), Failure> {
-    apart(outputs)?;
+/// Refuses outputs that would replace a file of `corpus`, and two at one path.
+pub(crate) fn check_outputs(corpus: &Corpus, outputs: &[&Path]) -> Result<(), Failure> {
+    check_distinct(outputs)?;
     for output in outputs.iter().filter(|output| output.is_file()) {
-        let place = place(output);
+        let resolved = resolve_path(output);
         let read = corpus.shards().iter().any(|shard| match &shard.origin {
-            Origin::File(path) => lookalike::asked::place(path) == place,
+            Origin::File(path) => resolve_path(path) == resolved,
             _ => false,
         });
         if read {

@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub use lookalike::report::thousands;
 use lookalike::walk::Watch;
 
-use crate::console::show;
+use crate::console::print_line;
 
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 const JSON_INTERVAL: Duration = Duration::from_secs(1);
@@ -73,7 +73,7 @@ impl Drop for Progress {
 
 fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
     let meter = Meter::new(total);
-    let plain = || show(sentence(&meter.read(watch)));
+    let plain = || print_line(sentence(&meter.read(watch)));
     match style {
         Style::None => {}
         Style::Auto if std::io::stderr().is_terminal() => bar(total, watch, ended),
@@ -84,7 +84,7 @@ fn display(style: Style, total: Total, watch: &Watch, ended: &mpsc::Receiver<()>
             plain();
         }
         Style::Json => {
-            let json = || show(json(&meter.read(watch)));
+            let json = || print_line(json(&meter.read(watch)));
             lines(JSON_INTERVAL, ended, json);
             json();
         }
@@ -104,16 +104,16 @@ fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
     let mut shown = None;
     loop {
         let state = ended.recv_timeout(Duration::from_millis(100));
-        let reading = meter.read(watch);
-        let shape = (reading.stage, reading.unit, reading.total);
+        let status = meter.read(watch);
+        let shape = (status.stage, status.unit, status.total);
         if shown != Some(shape) {
             shown = Some(shape);
-            dress(&bar, &reading);
+            set_bar_style(&bar, &status);
         }
-        bar.set_position(reading.done);
-        let documents = reading.unit == Unit::Bytes && reading.documents > 0;
+        bar.set_position(status.done);
+        let documents = status.unit == Unit::Bytes && status.documents > 0;
         bar.set_message(if documents {
-            format!("{} documents", thousands(reading.documents))
+            format!("{} documents", thousands(status.documents))
         } else {
             String::new()
         });
@@ -124,10 +124,10 @@ fn bar(total: Total, watch: &Watch, ended: &mpsc::Receiver<()>) {
     bar.finish_and_clear();
 }
 
-/// Gives a bar the looks of the stage that begins.
-fn dress(bar: &ProgressBar, reading: &Reading) {
-    let known = reading.total.is_some();
-    let template = match (reading.unit, known) {
+/// Sets the template, prefix and length of a bar for the stage that begins.
+fn set_bar_style(bar: &ProgressBar, status: &Status) {
+    let known = status.total.is_some();
+    let template = match (status.unit, known) {
         (Unit::Bytes, true) => {
             "{prefix}{bar:30} {percent:>3} %  {bytes}/{total_bytes}  {bytes_per_sec}  {msg}  {eta} left"
         }
@@ -141,9 +141,9 @@ fn dress(bar: &ProgressBar, reading: &Reading) {
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
-    let run = reading.run.map_or_else(String::new, |(at, all)| format!("{at}/{all} "));
-    bar.set_prefix(run + &reading.stage.map_or_else(String::new, |stage| format!("{stage:<9}")));
-    match reading.total {
+    let run = status.run.map_or_else(String::new, |(at, all)| format!("{at}/{all} "));
+    bar.set_prefix(run + &status.stage.map_or_else(String::new, |stage| format!("{stage:<9}")));
+    match status.total {
         Some(total) => bar.set_length(total),
         None => bar.unset_length(),
     }
@@ -166,7 +166,7 @@ enum Unit {
 
 /// The state of a running piece of work.
 #[derive(Debug, Clone, Copy)]
-struct Reading {
+struct Status {
     seconds: f64,
     /// Of the stage, where there are several.
     stage_seconds: f64,
@@ -185,7 +185,7 @@ impl Meter {
         Meter { total, begin: Instant::now() }
     }
 
-    fn read(&self, watch: &Watch) -> Reading {
+    fn read(&self, watch: &Watch) -> Status {
         let stage = watch.stage();
         let elapsed = self.begin.elapsed();
         let documents = watch.documents.load(Ordering::Relaxed);
@@ -197,7 +197,7 @@ impl Meter {
             (None, Total::Documents(all)) => (Unit::Documents, documents, Some(all)),
             (None, Total::Unknown) => (Unit::Bytes, bytes, None),
         };
-        Reading {
+        Status {
             seconds: elapsed.as_secs_f64(),
             stage_seconds: stage.map_or(elapsed, |(_, since)| since).as_secs_f64(),
             stage: stage.map(|(stage, _)| stage.name),
@@ -211,7 +211,7 @@ impl Meter {
     }
 }
 
-impl Reading {
+impl Status {
     fn share(&self) -> Option<f64> {
         self.total.filter(|&total| total > 0).map(|total| (self.done as f64 / total as f64).min(1.0))
     }
@@ -222,20 +222,20 @@ impl Reading {
     }
 }
 
-fn sentence(reading: &Reading) -> String {
-    let mut line = reading.run.map_or_else(String::new, |(at, all)| format!("run {at} of {all}, "));
-    line += &reading.stage.map_or_else(String::new, |stage| format!("{stage}: "));
-    if reading.unit == Unit::Steps {
-        line.push_str(&format!("{} {}", thousands(reading.done), steps(reading.stage)));
+fn sentence(status: &Status) -> String {
+    let mut line = status.run.map_or_else(String::new, |(at, all)| format!("run {at} of {all}, "));
+    line += &status.stage.map_or_else(String::new, |stage| format!("{stage}: "));
+    if status.unit == Unit::Steps {
+        line.push_str(&format!("{} {}", thousands(status.done), steps(status.stage)));
     } else {
         line.push_str(&format!(
             "{} documents, {:.1} MB read, {:.0} documents/s",
-            thousands(reading.documents),
-            reading.bytes as f64 / 1e6,
-            reading.documents as f64 / reading.stage_seconds.max(0.001)
+            thousands(status.documents),
+            status.bytes as f64 / 1e6,
+            status.documents as f64 / status.stage_seconds.max(0.001)
         ));
     }
-    if let (Some(share), Some(left)) = (reading.share(), reading.seconds_left()) {
+    if let (Some(share), Some(left)) = (status.share(), status.seconds_left()) {
         line.push_str(&format!(", {:.0} % done, {} left", share * 100.0, duration(left)));
     }
     line
@@ -251,18 +251,18 @@ fn steps(stage: Option<&str>) -> &'static str {
     }
 }
 
-fn json(reading: &Reading) -> String {
+fn json(status: &Status) -> String {
     let mut line = serde_json::json!({
-        "seconds": (reading.seconds * 10.0).round() / 10.0,
-        "documents": reading.documents,
-        "bytes": reading.bytes,
-        "share": reading.share(),
-        "seconds_left": reading.seconds_left().map(f64::round),
+        "seconds": (status.seconds * 10.0).round() / 10.0,
+        "documents": status.documents,
+        "bytes": status.bytes,
+        "share": status.share(),
+        "seconds_left": status.seconds_left().map(f64::round),
     });
-    if let Some(stage) = reading.stage {
+    if let Some(stage) = status.stage {
         line["stage"] = stage.into();
     }
-    if let Some((at, all)) = reading.run {
+    if let Some((at, all)) = status.run {
         line["run"] = at.into();
         line["runs"] = all.into();
     }
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn the_share_done_tells_the_time_left() {
-        let reading = Reading {
+        let status = Status {
             seconds: 30.0,
             stage_seconds: 30.0,
             stage: None,
@@ -298,7 +298,7 @@ mod tests {
             documents: 0,
             bytes: 25,
         };
-        assert_eq!(reading.seconds_left(), Some(90.0));
-        assert_eq!(Reading { done: 0, ..reading }.seconds_left(), None);
+        assert_eq!(status.seconds_left(), Some(90.0));
+        assert_eq!(Status { done: 0, ..status }.seconds_left(), None);
     }
 }

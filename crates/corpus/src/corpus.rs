@@ -17,9 +17,9 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::formats;
 use crate::input::{Replay, Stream};
 use crate::names::Parents;
-use crate::no_data::{self, LeftOut, NoData};
+use crate::non_data_files::{self, LeftOutFiles, LeftOutReason};
 use crate::reader::{Damage, Records};
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::table::{Rows, Table};
 use crate::{CorpusError, Format, ReadOptions, Reader};
 
@@ -78,17 +78,17 @@ const STDIN: &str = "stdin";
 #[derive(Debug, Clone)]
 pub struct Corpus {
     pub(crate) shards: Arc<Vec<Shard>>,
-    pub(crate) left_out: Arc<LeftOut>,
+    pub(crate) left_out: Arc<LeftOutFiles>,
     options: Arc<ReadOptions>,
 }
 
 impl Corpus {
     /// Finds the shards that `inputs` name: files, folders, patterns, addresses of objects, or `-` for standard
-    /// input. Inside folders, what is [no data](crate::no_data) is left out.
+    /// input. Inside folders, what is [no data](crate::non_data_files) is left out.
     pub fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, CorpusError> {
-        let mut found = Found { skip_unreadable: options.skip_unreadable, ..Found::default() };
+        let mut found = ListedShards { skip_unreadable: options.skip_unreadable, ..ListedShards::default() };
         inputs.iter().try_for_each(|input| collect(input.as_ref(), &mut found))?;
-        let Found { mut shards, parents, left_out, .. } = found;
+        let ListedShards { mut shards, parents, left_out, .. } = found;
         parents.name(&mut shards);
         let mut corpus = Corpus { left_out: Arc::new(left_out), ..Corpus::of(shards, options) };
         if corpus.options.skip_unreadable {
@@ -118,7 +118,7 @@ impl Corpus {
     }
 
     /// Reads the bytes of standard input from the file that they were put into, which can be done twice; `digest` is theirs.
-    pub fn stdin_from(&mut self, file: &Path, digest: u64) {
+    pub fn read_stdin_from(&mut self, file: &Path, digest: u64) {
         let shards = Arc::make_mut(&mut self.shards);
         for shard in shards.iter_mut().filter(|shard| shard.origin == Origin::Stdin) {
             shard.origin = Origin::File(file.to_owned());
@@ -130,7 +130,7 @@ impl Corpus {
     }
 
     /// Notes size and digest of standard input that was read to its end, and will not come again.
-    pub fn stdin_was(&mut self, bytes: u64, digest: u64) {
+    pub fn set_stdin_facts(&mut self, bytes: u64, digest: u64) {
         let shards = Arc::make_mut(&mut self.shards);
         for shard in shards.iter_mut().filter(|shard| shard.origin == Origin::Stdin) {
             (shard.bytes, shard.digest) = (Some(bytes), Some(digest));
@@ -153,7 +153,7 @@ impl Corpus {
     }
 
     /// The files of the given folders that are not read.
-    pub fn left_out(&self) -> &LeftOut {
+    pub fn left_out(&self) -> &LeftOutFiles {
         &self.left_out
     }
 
@@ -170,21 +170,21 @@ impl Corpus {
 
 /// The shards that the inputs name, and the files left out.
 #[derive(Default)]
-struct Found {
+struct ListedShards {
     shards: Vec<Shard>,
     parents: Parents,
-    left_out: LeftOut,
+    left_out: LeftOutFiles,
     /// Files inside folders that cannot be read are left out, too.
     skip_unreadable: bool,
 }
 
-impl Found {
+impl ListedShards {
     /// Something read inside a folder, or nothing where it is left out.
     fn read<T>(&mut self, path: &Path, read: io::Result<T>) -> Result<Option<T>, CorpusError> {
         match read {
             Ok(read) => Ok(Some(read)),
             Err(_) if self.skip_unreadable => {
-                self.left_out.add(NoData::Unreadable, || path.display().to_string());
+                self.left_out.add(LeftOutReason::Unreadable, || path.display().to_string());
                 Ok(None)
             }
             Err(error) => Err(reading(path)(error)),
@@ -193,7 +193,7 @@ impl Found {
 }
 
 /// Adds the shards that one input names, and the folder that their names are relative to.
-fn collect(input: &OsStr, found: &mut Found) -> Result<(), CorpusError> {
+fn collect(input: &OsStr, found: &mut ListedShards) -> Result<(), CorpusError> {
     if input == "-" {
         found.shards.push(Shard { name: STDIN.to_owned(), ..Shard::new(Origin::Stdin) });
         return Ok(());
@@ -223,7 +223,7 @@ fn collect(input: &OsStr, found: &mut Found) -> Result<(), CorpusError> {
 }
 
 #[cfg(feature = "object-store")]
-fn collect_objects(input: &str, found: &mut Found) -> Result<(), CorpusError> {
+fn collect_objects(input: &str, found: &mut ListedShards) -> Result<(), CorpusError> {
     let (shards, parent) = crate::input::object::list(input, &mut found.left_out)?;
     found.shards.extend(shards);
     found.parents.object(parent);
@@ -231,11 +231,11 @@ fn collect_objects(input: &str, found: &mut Found) -> Result<(), CorpusError> {
 }
 
 #[cfg(not(feature = "object-store"))]
-fn collect_objects(input: &str, _: &mut Found) -> Result<(), CorpusError> {
+fn collect_objects(input: &str, _: &mut ListedShards) -> Result<(), CorpusError> {
     Err(CorpusError::NotBuilt { name: input.to_owned(), feature: "object-store" })
 }
 
-fn collect_path(path: &Path, found: &mut Found) -> Result<(), CorpusError> {
+fn collect_path(path: &Path, found: &mut ListedShards) -> Result<(), CorpusError> {
     let full = std::path::absolute(path).map_err(reading(path))?;
     if path.is_dir() {
         let before = found.shards.len();
@@ -275,7 +275,7 @@ fn walk(
     folder: &Path,
     format: Option<Format>,
     trail: &mut Vec<PathBuf>,
-    found: &mut Found,
+    found: &mut ListedShards,
 ) -> Result<(), CorpusError> {
     let real = fs::canonicalize(folder).map_err(reading(folder))?;
     if trail.contains(&real) {
@@ -294,9 +294,9 @@ fn walk(
         let is_folder = path.is_dir();
         let mut key = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
         let part_of_maildir = maildir && is_folder && path.join("cur").is_dir();
-        let reason = no_data::by_name(&String::from_utf8_lossy(&key)).filter(|reason| match reason {
-            NoData::Hidden => !part_of_maildir,
-            NoData::Marker => format.is_none(),
+        let reason = non_data_files::by_name(&String::from_utf8_lossy(&key)).filter(|reason| match reason {
+            LeftOutReason::Hidden => !part_of_maildir,
+            LeftOutReason::Marker => format.is_none(),
             // Folders and messages of a Maildir may be called anything else.
             _ => !is_folder && format.is_none(),
         });
@@ -317,7 +317,7 @@ fn walk(
             continue;
         }
         let Some(shard) = found.read(&path, file_shard(&path, format))? else { continue };
-        match no_data::by_content(&path).filter(|_| format.is_none() && shard.bytes.is_some()) {
+        match non_data_files::by_content(&path).filter(|_| format.is_none() && shard.bytes.is_some()) {
             Some(reason) => found.left_out.add(reason, || path.display().to_string()),
             None => found.shards.extend(shard.bytes.is_some().then_some(shard)),
         }
@@ -382,10 +382,10 @@ impl Shard {
             return Ok(Reader::new(Box::new(records), None, Format::Table, none, consumed, digest, false));
         }
         let mut stream = self.stream(options, &consumed, &digest)?;
-        let damage = damage_in_front(&mut stream).map_err(self.reading())?;
+        let damage = leading_damage(&mut stream).map_err(self.reading())?;
         let compression = stream.compression();
         let format = self.format(&stream, options)?;
-        let ledger = Ledger::new(
+        let counter = RecordCounter::new(
             self.name.clone(),
             options.clone(),
             format.unit(),
@@ -394,7 +394,7 @@ impl Shard {
         // The other formats have no place for one: it is rejected with what stands behind it.
         let markable = matches!(format, Format::Jsonl | Format::List | Format::Trec | Format::Mbox);
         let marked = markable && damage.is_none() && stream.window().starts_with(formats::BYTE_ORDER_MARK);
-        let records = self.records(format, stream, ledger, &consumed)?;
+        let records = self.records(format, stream, counter, &consumed)?;
         Ok(Reader::new(records, damage, format, compression, consumed, digest, marked))
     }
 
@@ -403,16 +403,16 @@ impl Shard {
             Some(format) => Ok(format),
             // An empty file is an empty text; an empty pipe is no document at all.
             None if self.origin == Origin::Stdin && stream.window().is_empty() => Ok(Format::Jsonl),
-            None => Format::seen(stream.window(), &self.name, options)
+            None => Format::detect(stream.window(), &self.name, options)
                 .map_err(|seen| CorpusError::UnknownFormat { name: self.name.clone(), seen }),
         }
     }
 
     /// The format that the first bytes show.
-    pub(crate) fn format_in_front(&self, options: &Arc<ReadOptions>) -> Result<Format, CorpusError> {
+    pub(crate) fn sniff_format(&self, options: &Arc<ReadOptions>) -> Result<Format, CorpusError> {
         let front = Box::new(self.as_stored()?.take(crate::sniff::HEAD as u64));
         let mut stream = self.stream_of(front, options, &Arc::default(), &Arc::default())?;
-        damage_in_front(&mut stream).map_err(self.reading())?;
+        leading_damage(&mut stream).map_err(self.reading())?;
         self.format(&stream, options)
     }
 
@@ -485,11 +485,15 @@ impl Shard {
         consumed: &Arc<AtomicU64>,
         digest: &Arc<OnceLock<u64>>,
     ) -> Result<Stream, CorpusError> {
-        let counted =
-            Counted { inner, count: consumed.clone(), hash: Box::new(Xxh3::new()), digest: digest.clone() };
+        let counted = CountingReader {
+            inner,
+            count: consumed.clone(),
+            hash: Box::new(Xxh3::new()),
+            digest: digest.clone(),
+        };
         let raw = Replay::new(Box::new(counted));
         let named = crate::Compression::named(Path::new(&self.name));
-        Stream::open(raw, named, options.decoding.share()).map_err(self.reading())
+        Stream::open(raw, named, options.decoding.budget()).map_err(self.reading())
     }
 
     /// Puts the shard's bytes, uncompressed, into a file of their own.
@@ -509,23 +513,23 @@ impl Shard {
         &self,
         format: Format,
         stream: Stream,
-        ledger: Ledger,
+        counter: RecordCounter,
         consumed: &Arc<AtomicU64>,
     ) -> Result<Box<dyn Records>, CorpusError> {
         Ok(match format {
-            Format::Jsonl => Box::new(formats::jsonl::Jsonl::new(stream, ledger)),
-            Format::List => Box::new(formats::jsonl::Jsonl::list(stream, ledger)),
-            Format::Parquet => return self.parquet(stream, ledger, consumed),
-            Format::Warc => Box::new(formats::warc::Warc::new(stream, ledger)),
-            Format::Arc => Box::new(formats::arc::Arc::new(stream, ledger)),
-            Format::Trec => Box::new(formats::trec::Trec::new(stream, ledger)),
-            Format::MediaWiki => Box::new(formats::mediawiki::MediaWiki::new(stream, ledger)),
-            Format::Mbox => Box::new(formats::mail::Mbox::new(stream, ledger)),
-            Format::Email => Box::new(formats::plain::Plain::new(stream, ledger, Media::Email)),
-            Format::Csv => Box::new(formats::table::Table::new(stream, ledger, b',')?),
-            Format::Tsv => Box::new(formats::table::Table::new(stream, ledger, b'\t')?),
-            Format::Html => Box::new(formats::plain::Plain::new(stream, ledger, Media::Html)),
-            Format::Text => Box::new(formats::plain::Plain::new(stream, ledger, Media::Text)),
+            Format::Jsonl => Box::new(formats::jsonl::Jsonl::new(stream, counter)),
+            Format::List => Box::new(formats::jsonl::Jsonl::list(stream, counter)),
+            Format::Parquet => return self.parquet(stream, counter, consumed),
+            Format::Warc => Box::new(formats::warc::Warc::new(stream, counter)),
+            Format::Arc => Box::new(formats::arc::Arc::new(stream, counter)),
+            Format::Trec => Box::new(formats::trec::Trec::new(stream, counter)),
+            Format::MediaWiki => Box::new(formats::mediawiki::MediaWiki::new(stream, counter)),
+            Format::Mbox => Box::new(formats::mail::Mbox::new(stream, counter)),
+            Format::Email => Box::new(formats::plain::Plain::new(stream, counter, Media::Email)),
+            Format::Csv => Box::new(formats::table::Table::new(stream, counter, b',')?),
+            Format::Tsv => Box::new(formats::table::Table::new(stream, counter, b'\t')?),
+            Format::Html => Box::new(formats::plain::Plain::new(stream, counter, Media::Html)),
+            Format::Text => Box::new(formats::plain::Plain::new(stream, counter, Media::Text)),
             Format::Table => return Err(self.reading()(io::ErrorKind::Unsupported.into())),
         })
     }
@@ -535,7 +539,7 @@ impl Shard {
     fn parquet(
         &self,
         mut stream: Stream,
-        ledger: Ledger,
+        counter: RecordCounter,
         consumed: &Arc<AtomicU64>,
     ) -> Result<Box<dyn Records>, CorpusError> {
         let file = match &self.origin {
@@ -545,17 +549,22 @@ impl Shard {
         // What was read to see the format does not count twice.
         consumed.store(0, Ordering::Relaxed);
         let file = file.map_err(self.reading())?;
-        Ok(Box::new(formats::parquet::ParquetShard::open(file, ledger, consumed.clone())?))
+        Ok(Box::new(formats::parquet::ParquetShard::open(file, counter, consumed.clone())?))
     }
 
     #[cfg(not(feature = "parquet"))]
-    fn parquet(&self, _: Stream, _: Ledger, _: &Arc<AtomicU64>) -> Result<Box<dyn Records>, CorpusError> {
+    fn parquet(
+        &self,
+        _: Stream,
+        _: RecordCounter,
+        _: &Arc<AtomicU64>,
+    ) -> Result<Box<dyn Records>, CorpusError> {
         Err(CorpusError::NotBuilt { name: self.name.clone(), feature: "parquet" })
     }
 }
 
 /// Looks at the front of a shard, past compressed members of which nothing can be read.
-fn damage_in_front(stream: &mut Stream) -> io::Result<Option<Damage>> {
+fn leading_damage(stream: &mut Stream) -> io::Result<Option<Damage>> {
     let mut damage: Option<Damage> = None;
     stream.ensure(crate::sniff::HEAD)?;
     while stream.window().is_empty()
@@ -592,7 +601,7 @@ fn open_object(address: &str) -> Result<Box<dyn Read + Send>, CorpusError> {
 }
 
 /// Counts what is read from the file itself, for progress, and takes a digest of all of it.
-struct Counted {
+struct CountingReader {
     inner: Box<dyn Read + Send>,
     count: Arc<AtomicU64>,
     hash: Box<Xxh3>,
@@ -600,7 +609,7 @@ struct Counted {
     digest: Arc<OnceLock<u64>>,
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(out)?;
         self.count.fetch_add(length as u64, Ordering::Relaxed);

@@ -3,13 +3,13 @@
 use std::io;
 
 use crate::input::Refusal;
-use crate::{Format, LeftOut, MaxRejected};
+use crate::{Format, LeftOutFiles, MaxRejected};
 
 /// A failure that no later record can mend.
 #[derive(Debug, thiserror::Error)]
 pub enum CorpusError {
     /// A file, folder or stream could not be read.
-    #[error("cannot read {name}: {}", unread(source))]
+    #[error("cannot read {name}: {}", read_error_text(source))]
     Read {
         /// The file, folder or stream.
         name: String,
@@ -33,12 +33,12 @@ pub enum CorpusError {
         input: String,
     },
     /// A folder without a file in it.
-    #[error("{input} holds no files to read{}", beside(left_out))]
+    #[error("{input} holds no files to read{}", left_out_suffix(left_out))]
     EmptyFolder {
         /// The input as given.
         input: String,
         /// The files that lie there instead.
-        left_out: LeftOut,
+        left_out: LeftOutFiles,
     },
     /// The content is of no known format.
     #[error(
@@ -159,7 +159,7 @@ pub enum CorpusError {
         name: String,
     },
     /// A file could not be written.
-    #[error("cannot write {name}: {}", unwritten(source))]
+    #[error("cannot write {name}: {}", write_error_text(source))]
     Write {
         /// The file.
         name: String,
@@ -194,32 +194,32 @@ impl CorpusError {
     }
 }
 
-fn beside(left_out: &LeftOut) -> String {
+fn left_out_suffix(left_out: &LeftOutFiles) -> String {
     if left_out.is_empty() { String::new() } else { format!(" ({left_out}; name them to read them)") }
 }
 
-fn unread(error: &io::Error) -> String {
+fn read_error_text(error: &io::Error) -> String {
     // An error that carries its own words has more to say than its kind.
     match error.kind() {
-        _ if error.get_ref().is_some() => plainly(error),
+        _ if error.get_ref().is_some() => without_error_number(error),
         io::ErrorKind::NotFound => "it is not there".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied; change its rights or leave it out".to_owned(),
-        _ => plainly(error),
+        _ => without_error_number(error),
     }
 }
 
-fn unwritten(error: &io::Error) -> String {
+fn write_error_text(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "its folder is not there; make it first".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied; write to another folder".to_owned(),
         io::ErrorKind::StorageFull => "the disk is full; make room or write to another one".to_owned(),
         io::ErrorKind::IsADirectory => "it is a folder; name a file".to_owned(),
-        _ => plainly(error),
+        _ => without_error_number(error),
     }
 }
 
 /// Returns the system's message without the number of the error.
-fn plainly(error: &io::Error) -> String {
+fn without_error_number(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error ") {
         Some(end) => text[..end].to_owned(),

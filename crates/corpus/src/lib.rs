@@ -31,7 +31,7 @@
 //! - `readable`: a look at all shards before the work
 //! - [`options`]: field names and limits
 //! - [`losses`]: how many records may be rejected, and for which reasons they were
-//! - `look`: the first records, before the work
+//! - `first_records`: a check of the first records, before the work
 //! - [`table`]: documents that are in memory already
 //! - [`list`]: files that are no corpora, uncompressed
 //! - [`error`]: what stops the work, in one sentence each
@@ -39,18 +39,18 @@
 //! - `formats`: one file per format, siblings of one shape
 //! - `sniff`: which format a shard is in
 //! - `names`: what shards are called
-//! - [`no_data`]: files beside data that are left out
+//! - [`non_data_files`]: files beside data that are left out
 //! - [`mod@write`]: documents become files
 
 pub mod corpus;
 pub mod error;
+mod first_records;
 mod formats;
 mod input;
 pub mod list;
-mod look;
 pub mod losses;
 mod names;
-pub mod no_data;
+pub mod non_data_files;
 pub mod options;
 mod readable;
 pub mod reader;
@@ -61,12 +61,12 @@ pub mod write;
 
 pub use corpus::{BytesAt, Corpus, Origin, Shard};
 pub use error::CorpusError;
-pub use formats::jsonl::{LineReader, Lines, LinesView, MOST_TOGETHER};
+pub use formats::jsonl::{LineReader, Lines, LinesView, MOST_BATCH_RECORDS};
 pub use input::compression::Compression;
-pub use list::List;
+pub use list::ListReader;
 pub use losses::{Loss, Losses, MaxRejected};
-pub use no_data::{LeftOut, NoData};
-pub use options::{Decoding, Fields, Namespaces, ReadOptions, Share};
+pub use non_data_files::{LeftOutFiles, LeftOutReason};
+pub use options::{DecoderBudget, Decoding, Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};
 pub use sniff::Format;
 pub use table::{Rows, Table, TableRow};

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::path::Path;
 
 use crate::input::{Replay, Stream};
-use crate::options::Share;
+use crate::options::DecoderBudget;
 use crate::{Compression, CorpusError};
 
 /// The bytes of a file, uncompressed, to be read line by line. Damage is an error: a list of which a part is missing says
@@ -13,19 +13,19 @@ use crate::{Compression, CorpusError};
 ///
 /// ```
 /// use std::io::BufRead;
-/// use lookalike_corpus::List;
+/// use lookalike_corpus::ListReader;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let file = folder.path().join("names.txt");
 /// std::fs::write(&file, "one\ntwo\n")?;
-/// assert_eq!(List::open(&file)?.lines().count(), 2);
+/// assert_eq!(ListReader::open(&file)?.lines().count(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct List {
+pub struct ListReader {
     stream: Stream,
 }
 
-impl List {
+impl ListReader {
     /// Opens a file that may be compressed with gzip, zstd, bzip2, xz or lz4; `-` is standard input.
     pub fn open(path: &Path) -> Result<Self, CorpusError> {
         let source: io::Result<Box<dyn Read + Send>> = match path.to_str() {
@@ -34,13 +34,14 @@ impl List {
             _ => File::open(path).map(|file| Box::new(file) as Box<dyn Read + Send>),
         };
         let name = path.display().to_string();
-        let opened = source
-            .and_then(|source| Stream::open(Replay::new(source), Compression::named(path), Share::default()));
-        opened.map(|stream| List { stream }).map_err(CorpusError::reading(&name))
+        let opened = source.and_then(|source| {
+            Stream::open(Replay::new(source), Compression::named(path), DecoderBudget::default())
+        });
+        opened.map(|stream| ListReader { stream }).map_err(CorpusError::reading(&name))
     }
 }
 
-impl Read for List {
+impl Read for ListReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.fill_buf()?.read(out)?;
         self.consume(length);
@@ -48,7 +49,7 @@ impl Read for List {
     }
 }
 
-impl BufRead for List {
+impl BufRead for ListReader {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         while self.stream.window().is_empty() {
             if let Some(reason) = self.stream.fault() {
@@ -82,7 +83,7 @@ mod tests {
             sink.write_all(lines.as_bytes()).unwrap();
             sink.finish().unwrap();
             let mut text = String::new();
-            List::open(&file).unwrap().read_to_string(&mut text).unwrap();
+            ListReader::open(&file).unwrap().read_to_string(&mut text).unwrap();
             assert!(text == lines, "{ending}");
         }
     }
@@ -96,15 +97,16 @@ mod tests {
         sink.finish().unwrap();
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
-        let error = List::open(&file).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
+        let error = ListReader::open(&file).unwrap().read_to_end(&mut Vec::new()).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]
     fn what_is_no_file_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let told = |path: &Path| List::open(path).err().map(|error| error.to_string()).unwrap_or_default();
-        assert!(told(&folder.path().join("none")).ends_with("it is not there"));
-        assert!(told(folder.path()).starts_with("cannot read "));
+        let error_text =
+            |path: &Path| ListReader::open(path).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(error_text(&folder.path().join("none")).ends_with("it is not there"));
+        assert!(error_text(folder.path()).starts_with("cannot read "));
     }
 }

@@ -94,10 +94,10 @@ fn push_bytes(name: &mut String, bytes: &[u8]) {
 
 /// Gives a number to every name that an earlier shard bears, or that is a folder of another.
 fn make_unique(shards: &mut [Shard]) {
-    let sorted = Sorted::new(shards);
+    let sorted = ShardsByName::new(shards);
     let mut given: HashMap<u32, String> = HashMap::new();
     let (mut taken, mut next) = (HashSet::new(), HashMap::<&str, u64>::new());
-    for shard in sorted.meeting() {
+    for shard in sorted.conflicting() {
         let name = sorted.name(shard);
         let number = next.entry(name).or_insert(2);
         let new = loop {
@@ -115,16 +115,16 @@ fn make_unique(shards: &mut [Shard]) {
 }
 
 /// Shards by name: four bytes for each.
-struct Sorted<'s> {
+struct ShardsByName<'s> {
     shards: &'s [Shard],
     order: Vec<u32>,
 }
 
-impl<'s> Sorted<'s> {
+impl<'s> ShardsByName<'s> {
     fn new(shards: &'s [Shard]) -> Self {
         let mut order: Vec<u32> = (0..shards.len() as u32).collect();
         order.sort_unstable_by_key(|&shard| (shards[shard as usize].name.as_str(), shard));
-        Sorted { shards, order }
+        ShardsByName { shards, order }
     }
 
     fn name(&self, shard: u32) -> &'s str {
@@ -132,14 +132,14 @@ impl<'s> Sorted<'s> {
     }
 
     /// The shards with this name.
-    fn bearers(&self, name: &str) -> &[u32] {
+    fn with_name(&self, name: &str) -> &[u32] {
         let begin = self.order.partition_point(|&shard| self.name(shard) < name);
         let end = self.order.partition_point(|&shard| self.name(shard) <= name);
         &self.order[begin..end]
     }
 
     fn has(&self, name: &str) -> bool {
-        !self.bearers(name).is_empty()
+        !self.with_name(name).is_empty()
     }
 
     /// True when a shard lies in a folder of this name.
@@ -150,19 +150,19 @@ impl<'s> Sorted<'s> {
     }
 
     /// The shards whose names an earlier one bears, or that are folders of others, in order.
-    fn meeting(&self) -> BTreeSet<u32> {
+    fn conflicting(&self) -> BTreeSet<u32> {
         let again = self.order.windows(2).filter(|two| self.name(two[0]) == self.name(two[1]));
-        let mut met: BTreeSet<u32> = again.map(|two| two[1]).collect();
+        let mut conflicts: BTreeSet<u32> = again.map(|two| two[1]).collect();
         let mut before = None;
         for &shard in &self.order {
             let parent = self.name(shard).rsplit_once('/').map(|(parent, _)| parent);
             if let Some(parent) = parent.filter(|_| parent != before) {
                 let folders = parent.match_indices('/').map(|(end, _)| &parent[..end]).chain([parent]);
-                met.extend(folders.flat_map(|folder| self.bearers(folder)));
+                conflicts.extend(folders.flat_map(|folder| self.with_name(folder)));
             }
             before = parent;
         }
-        met
+        conflicts
     }
 }
 

@@ -1,5 +1,6 @@
 //! Options for reading a corpus: everything that changes which documents come out.
 
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{CorpusError, Format, MaxRejected};
@@ -44,7 +45,7 @@ pub enum Namespaces {
 /// Memory for decoders: the windows of compressed files, and the pages of Parquet. It changes which files can be read, and nothing that
 /// is read. All clones share it, and it may be set at any time.
 #[derive(Debug, Clone, Default)]
-pub struct Decoding(Arc<RwLock<Share>>);
+pub struct Decoding(Arc<RwLock<DecoderBudget>>);
 
 impl PartialEq for Decoding {
     /// Returns true for any two: the documents that are read do not depend on it.
@@ -57,58 +58,72 @@ impl Eq for Decoding {}
 
 impl Decoding {
     /// Sets what one shard may take.
-    pub fn allow(&self, share: Share) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = share;
+    pub fn set_budget(&self, budget: DecoderBudget) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = budget;
     }
 
     /// The memory that one shard may take.
-    pub fn share(&self) -> Share {
+    pub fn budget(&self) -> DecoderBudget {
         *self.0.read().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The share that decoders of one shard have of the memory of a process: all shards that are read at once have half of its room for
-/// buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+/// The memory that the decoders of one shard may take: all shards that are read at once have half of the bytes for buffers of a
+/// process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct DecoderBudget {
     /// Bytes that there are for buffers.
-    pub room: u64,
+    pub buffer_bytes: u64,
     /// Bytes that the process takes beside these.
-    pub beside: u64,
+    pub other_bytes: u64,
     /// Most shards that are read at once.
     pub readers: u64,
-    /// Bytes that each of them should have at least; where there is too little room, fewer are read at once.
-    pub least: u64,
+    /// Bytes that each of them should have at least; where there are too few, fewer are read at once.
+    pub min_reader_bytes: u64,
 }
 
-impl Default for Share {
+impl fmt::Debug for DecoderBudget {
+    /// Writes what it always wrote: digests of options, by which begun work is found again, are made of this text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Share")
+            .field("room", &self.buffer_bytes)
+            .field("beside", &self.other_bytes)
+            .field("readers", &self.readers)
+            .field("least", &self.min_reader_bytes)
+            .finish()
+    }
+}
+
+impl Default for DecoderBudget {
     /// No bound but those of the formats.
     fn default() -> Self {
-        Share { room: u64::MAX, beside: 0, readers: 1, least: 0 }
+        DecoderBudget { buffer_bytes: u64::MAX, other_bytes: 0, readers: 1, min_reader_bytes: 0 }
     }
 }
 
 const MIB: u64 = 1 << 20;
 
-impl Share {
+impl DecoderBudget {
     /// Shards that are read at once.
-    pub fn at_once(self) -> u64 {
-        (self.room / 2 / self.least.max(MIB)).clamp(1, self.readers.max(1))
+    pub fn concurrent_readers(self) -> u64 {
+        (self.buffer_bytes / 2 / self.min_reader_bytes.max(MIB)).clamp(1, self.readers.max(1))
     }
 
     /// Bytes that the decoders of one shard may take.
-    pub fn most(self) -> u64 {
-        self.room / 2 / self.at_once()
+    pub fn bytes_per_reader(self) -> u64 {
+        self.buffer_bytes / 2 / self.concurrent_readers()
     }
 
-    /// The least memory, in whole mebibytes and above that of now, under which they may take `bytes` bytes. More room may let more
-    /// shards be read at once and leave less for each, so what [`Share::most`] says is tried.
+    /// The least memory, in whole mebibytes and above that of now, under which they may take `bytes` bytes. More bytes may let more
+    /// shards be read at once and leave less for each, so what [`DecoderBudget::bytes_per_reader`] says is tried.
     pub fn needed(self, bytes: u64) -> u64 {
         let memory = |readers: u64| {
-            let room = bytes.saturating_mul(2 * readers).max(self.room);
-            self.beside.saturating_add(room).div_ceil(MIB).saturating_mul(MIB)
+            let buffer_bytes = bytes.saturating_mul(2 * readers).max(self.buffer_bytes);
+            self.other_bytes.saturating_add(buffer_bytes).div_ceil(MIB).saturating_mul(MIB)
         };
-        let enough = |memory: &u64| Share { room: memory - self.beside, ..self }.most() >= bytes;
+        let enough = |memory: &u64| {
+            DecoderBudget { buffer_bytes: memory - self.other_bytes, ..self }.bytes_per_reader() >= bytes
+        };
         (1..=self.readers.max(1)).map(memory).find(enough).unwrap_or(u64::MAX)
     }
 
@@ -191,24 +206,24 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_asked_for_is_enough(
-            room in 16 * MIB..9000 * MIB,
-            beside in 0..9000 * MIB,
+            buffer_bytes in 16 * MIB..9000 * MIB,
+            other_bytes in 0..9000 * MIB,
             readers in 1..70u64,
-            least in 0..300 * MIB,
+            min_reader_bytes in 0..300 * MIB,
             bytes in 1..9000 * MIB,
         ) {
-            let share = Share { room, beside, readers, least };
-            let needed = share.needed(bytes);
-            prop_assert!(needed >= beside + room);
-            let then = Share { room: needed - beside, ..share };
-            prop_assert!(then.most() >= bytes, "{} of {bytes} under {needed}", then.most());
-            prop_assert!(needed <= (beside + (2 * readers * bytes).max(room)).next_multiple_of(MIB));
+            let budget = DecoderBudget { buffer_bytes, other_bytes, readers, min_reader_bytes };
+            let needed = budget.needed(bytes);
+            prop_assert!(needed >= other_bytes + buffer_bytes);
+            let then = DecoderBudget { buffer_bytes: needed - other_bytes, ..budget };
+            prop_assert!(then.bytes_per_reader() >= bytes, "{} of {bytes} under {needed}", then.bytes_per_reader());
+            prop_assert!(needed <= (other_bytes + (2 * readers * bytes).max(buffer_bytes)).next_multiple_of(MIB));
         }
     }
 
     #[test]
     fn what_has_no_bound_is_refused_nothing() {
-        assert!(Share::default().most() > u64::MAX / 4);
-        assert_eq!(Share { room: 0, ..Share::default() }.most(), 0);
+        assert!(DecoderBudget::default().bytes_per_reader() > u64::MAX / 4);
+        assert_eq!(DecoderBudget { buffer_bytes: 0, ..DecoderBudget::default() }.bytes_per_reader(), 0);
     }
 }

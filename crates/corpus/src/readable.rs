@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Corpus, CorpusError, Format, NoData, Origin, ReadOptions, Shard};
+use crate::{Corpus, CorpusError, Format, LeftOutReason, Origin, ReadOptions, Shard};
 
 impl Corpus {
     /// The files that cannot be read, by number, each with what is wrong with it.
@@ -17,7 +17,7 @@ impl Corpus {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(shard) = self.shards().get(number) else { return };
-                if let Err(error) = shard.look(self.options()) {
+                if let Err(error) = shard.check_readable(self.options()) {
                     found.lock().unwrap_or_else(PoisonError::into_inner).push((number, error));
                 }
             }
@@ -49,7 +49,8 @@ impl Corpus {
             let out = unreadable.binary_search_by_key(&number, |(number, _)| *number).is_ok();
             number += 1;
             if out {
-                left_out.add(NoData::Unreadable, || shard.address().unwrap_or_else(|| shard.name.clone()));
+                left_out
+                    .add(LeftOutReason::Unreadable, || shard.address().unwrap_or_else(|| shard.name.clone()));
             }
             !out
         });
@@ -59,11 +60,11 @@ impl Corpus {
 
 impl Shard {
     /// Looks at the beginning of a file. Other inputs are not looked at before they are read.
-    fn look(&self, options: &Arc<ReadOptions>) -> Result<(), CorpusError> {
+    fn check_readable(&self, options: &Arc<ReadOptions>) -> Result<(), CorpusError> {
         if !matches!(self.origin, Origin::File(_)) || self.bytes.is_none() {
             return Ok(());
         }
-        match self.format_in_front(options) {
+        match self.sniff_format(options) {
             Ok(Format::Parquet | Format::Csv | Format::Tsv) | Err(_) => self.open(options).map(drop),
             Ok(_) => Ok(()),
         }

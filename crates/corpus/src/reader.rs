@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use lookalike_model::{Document, Place, Reason, Rejection, Skip, Unit};
+use lookalike_model::{Document, Reason, RecordPosition, Rejection, Skip, Unit};
 
+use crate::first_records::FieldNames;
 use crate::formats::BYTE_ORDER_MARK;
-use crate::look::FieldNames;
 use crate::{Compression, CorpusError, Format, Lines};
 
 /// One thing that a reader found.
@@ -45,20 +45,20 @@ pub(crate) trait Records: Send {
 pub(crate) struct Damage {
     reason: String,
     pub(crate) count: u64,
-    told: u64,
+    reported: u64,
 }
 
 impl Damage {
     pub(crate) fn new(reason: &str) -> Self {
-        Damage { reason: reason.to_owned(), count: 0, told: 0 }
+        Damage { reason: reason.to_owned(), count: 0, reported: 0 }
     }
 
     fn next(&mut self, unit: Unit) -> Option<Rejection> {
-        if self.told == self.count {
+        if self.reported == self.count {
             return None;
         }
-        let place = Place { record: self.told, position: 0 };
-        self.told += 1;
+        let place = RecordPosition { record: self.reported, position: 0 };
+        self.reported += 1;
         Some(Rejection { place, unit, reason: Reason::Truncated(self.reason.clone()), id: None })
     }
 }
@@ -107,8 +107,8 @@ impl Reader {
     /// False when [`Reader::next`] must give what comes next: of formats other than JSON lines and tables in memory always,
     /// else where damage, the shard's end or a very long line is near.
     pub fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
-        let told = self.damage.as_ref().is_none_or(|damage| damage.told == damage.count);
-        Ok(told && self.records.lines(wanted, lines)?)
+        let reported = self.damage.as_ref().is_none_or(|damage| damage.reported == damage.count);
+        Ok(reported && self.records.lines(wanted, lines)?)
     }
 
     /// Returns the bytes that stand before the first record and must stand before copied records too: the header line

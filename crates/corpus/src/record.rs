@@ -3,13 +3,13 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use lookalike_model::{Extras, Place, Reason, Rejection, Unit};
+use lookalike_model::{Extras, Reason, RecordPosition, Rejection, Unit};
 
 use crate::formats::push_text;
 use crate::{Item, ReadOptions};
 
-/// The reader's position in its shard.
-pub(crate) struct Ledger {
+/// Counts the records of a shard: the number of the next one, and what all readers need to know.
+pub(crate) struct RecordCounter {
     /// Name of the shard, as in ids and rejections.
     pub(crate) shard: String,
     pub(crate) options: Arc<ReadOptions>,
@@ -19,10 +19,10 @@ pub(crate) struct Ledger {
     own_id: String,
 }
 
-impl Ledger {
-    /// Creates a ledger that has counted `record` records already.
+impl RecordCounter {
+    /// Creates a counter that has counted `record` records already.
     pub(crate) fn new(shard: String, options: Arc<ReadOptions>, unit: Unit, record: u64) -> Self {
-        Ledger { shard, options, record, unit, own_id: String::new() }
+        RecordCounter { shard, options, record, unit, own_id: String::new() }
     }
 
     /// The longest record that may be read.
@@ -39,8 +39,8 @@ impl Ledger {
     }
 
     /// Counts a record that begins at `position`.
-    pub(crate) fn place(&mut self, position: u64) -> Place {
-        Place { record: self.count(1), position }
+    pub(crate) fn place(&mut self, position: u64) -> RecordPosition {
+        RecordPosition { record: self.count(1), position }
     }
 
     /// Counts a record that begins at `position` and cannot be read.
@@ -60,13 +60,13 @@ impl Ledger {
     }
 
     /// The id of a record that has none: `<shard>#<record number>`.
-    pub(crate) fn own_id(&mut self, place: Place) -> &str {
+    pub(crate) fn own_id(&mut self, place: RecordPosition) -> &str {
         write_own_id(&mut self.own_id, &self.shard, place)
     }
 }
 
 /// Writes the id of a record that has none.
-pub(crate) fn write_own_id<'i>(id: &'i mut String, shard: &str, place: Place) -> &'i str {
+pub(crate) fn write_own_id<'i>(id: &'i mut String, shard: &str, place: RecordPosition) -> &'i str {
     id.clear();
     write!(id, "{shard}#{}", place.record).expect("writing to a string cannot fail");
     id

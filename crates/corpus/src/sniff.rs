@@ -96,7 +96,7 @@ pub(crate) const HEAD: usize = 64 << 10;
 
 impl Format {
     /// The format of a shard that begins with `head`; failing that, what was seen instead.
-    pub(crate) fn seen(head: &[u8], name: &str, options: &ReadOptions) -> Result<Format, String> {
+    pub(crate) fn detect(head: &[u8], name: &str, options: &ReadOptions) -> Result<Format, String> {
         if head.starts_with(b"PAR1") {
             return Ok(Format::Parquet);
         }
@@ -240,76 +240,76 @@ fn plain(head: &[u8], text: &[u8], ending: &str) -> Result<Format, String> {
 mod tests {
     use super::*;
 
-    fn seen(head: &str, name: &str) -> Format {
-        Format::seen(head.as_bytes(), name, &ReadOptions::default()).unwrap()
+    fn detect(head: &str, name: &str) -> Format {
+        Format::detect(head.as_bytes(), name, &ReadOptions::default()).unwrap()
     }
 
     #[test]
     fn content_goes_before_the_name() {
-        assert_eq!(seen("WARC/0.18\n", "x.jsonl"), Format::Warc);
-        assert_eq!(seen("\r\n\r\nWARC/1.0\r\n", "x"), Format::Warc);
-        assert_eq!(seen("filedesc://x 0 1 text/plain 3\n", "x"), Format::Arc);
-        assert_eq!(seen("<?xml version='1.0'?>\n<mediawiki lang='en'>", "x.txt"), Format::MediaWiki);
-        assert_eq!(seen("<DOC>\n<DOCNO>1</DOCNO>", "x.html"), Format::Trec);
-        assert_eq!(seen("From a@b.example Thu Aug 22 12:36:23 2002\nTo: x", "x"), Format::Mbox);
-        assert_eq!(seen("From here on it is a tale\n", "x"), Format::Text);
-        assert_eq!(seen("{\"id\":1,\"text\":\"x\"}\n", "x.txt"), Format::Jsonl);
-        assert_eq!(seen("PAR1\0\0", "x"), Format::Parquet);
+        assert_eq!(detect("WARC/0.18\n", "x.jsonl"), Format::Warc);
+        assert_eq!(detect("\r\n\r\nWARC/1.0\r\n", "x"), Format::Warc);
+        assert_eq!(detect("filedesc://x 0 1 text/plain 3\n", "x"), Format::Arc);
+        assert_eq!(detect("<?xml version='1.0'?>\n<mediawiki lang='en'>", "x.txt"), Format::MediaWiki);
+        assert_eq!(detect("<DOC>\n<DOCNO>1</DOCNO>", "x.html"), Format::Trec);
+        assert_eq!(detect("From a@b.example Thu Aug 22 12:36:23 2002\nTo: x", "x"), Format::Mbox);
+        assert_eq!(detect("From here on it is a tale\n", "x"), Format::Text);
+        assert_eq!(detect("{\"id\":1,\"text\":\"x\"}\n", "x.txt"), Format::Jsonl);
+        assert_eq!(detect("PAR1\0\0", "x"), Format::Parquet);
     }
 
     #[test]
     fn a_first_line_that_is_broken_does_not_hide_json_lines() {
-        assert_eq!(seen("oops\n{\"id\":1}\n", "x.jsonl.zst"), Format::Jsonl);
-        assert_eq!(seen("{oops\n", "notes"), Format::Text);
-        assert_eq!(seen("", "empty.jsonl"), Format::Jsonl);
-        assert_eq!(seen("", "empty"), Format::Text);
+        assert_eq!(detect("oops\n{\"id\":1}\n", "x.jsonl.zst"), Format::Jsonl);
+        assert_eq!(detect("{oops\n", "notes"), Format::Text);
+        assert_eq!(detect("", "empty.jsonl"), Format::Jsonl);
+        assert_eq!(detect("", "empty"), Format::Text);
     }
 
     #[test]
     fn damage_at_the_front_does_not_hide_a_format() {
-        assert_eq!(seen("junk\r\nWARC/1.0\r\n", "x.warc.gz"), Format::Warc);
-        assert_eq!(seen("", "x.wet"), Format::Warc);
-        assert_eq!(seen("x<mediawiki>\n<page>", "dump.xml.bz2"), Format::MediaWiki);
-        assert_eq!(seen("{\"text\":\"a\"}x\n{\"text\":\"b\"}\n", "stdin"), Format::Jsonl);
-        assert_eq!(seen("{\n  \"text\": \"a\"\n}\n", "stdin"), Format::Jsonl);
-        assert_eq!(seen("{\n  \"text\": \"a\"\n}\n", "a.txt"), Format::Text);
-        assert_eq!(seen("{\n  text\n}\n", "stdin"), Format::Text);
+        assert_eq!(detect("junk\r\nWARC/1.0\r\n", "x.warc.gz"), Format::Warc);
+        assert_eq!(detect("", "x.wet"), Format::Warc);
+        assert_eq!(detect("x<mediawiki>\n<page>", "dump.xml.bz2"), Format::MediaWiki);
+        assert_eq!(detect("{\"text\":\"a\"}x\n{\"text\":\"b\"}\n", "stdin"), Format::Jsonl);
+        assert_eq!(detect("{\n  \"text\": \"a\"\n}\n", "stdin"), Format::Jsonl);
+        assert_eq!(detect("{\n  \"text\": \"a\"\n}\n", "a.txt"), Format::Text);
+        assert_eq!(detect("{\n  text\n}\n", "stdin"), Format::Text);
     }
 
     #[test]
     fn tables_are_seen_from_their_header() {
-        assert_eq!(seen("id,text\n1,x\n", "x"), Format::Csv);
-        assert_eq!(seen("id\t\"html\"\n", "x"), Format::Tsv);
-        assert_eq!(seen("whatever\n", "x.csv.gz"), Format::Csv);
-        assert_eq!(seen("dear text, hello\n", "x"), Format::Text);
+        assert_eq!(detect("id,text\n1,x\n", "x"), Format::Csv);
+        assert_eq!(detect("id\t\"html\"\n", "x"), Format::Tsv);
+        assert_eq!(detect("whatever\n", "x.csv.gz"), Format::Csv);
+        assert_eq!(detect("dear text, hello\n", "x"), Format::Text);
     }
 
     #[test]
     fn lists_are_seen_where_addresses_are_wanted() {
         let options = ReadOptions { addresses: true, ..ReadOptions::default() };
-        let seen_so = |head: &str, name: &str| Format::seen(head.as_bytes(), name, &options).unwrap();
+        let detect_list = |head: &str, name: &str| Format::detect(head.as_bytes(), name, &options).unwrap();
         for (head, name) in
             [("http://a/", "x.txt"), ("a\thttps://b.org/x\r\n", "x.tsv"), ("\n\u{9}http://a", "x")]
         {
-            assert_eq!(seen_so(head, name), Format::List, "{head:?}");
-            assert_ne!(seen(head, name), Format::List, "{head:?}");
+            assert_eq!(detect_list(head, name), Format::List, "{head:?}");
+            assert_ne!(detect(head, name), Format::List, "{head:?}");
         }
-        assert_eq!(seen_so("id\turl\n1\thttp://a/\n", "x.txt"), Format::Tsv);
-        assert_eq!(seen_so("url,id\nhttp://a/,1\n", "x"), Format::Csv);
-        assert_eq!(seen_so("http://a/ is where it began\n", "x"), Format::Text);
-        assert_eq!(seen_so("{\"url\":\"http://a/\"}\n", "x"), Format::Jsonl);
+        assert_eq!(detect_list("id\turl\n1\thttp://a/\n", "x.txt"), Format::Tsv);
+        assert_eq!(detect_list("url,id\nhttp://a/,1\n", "x"), Format::Csv);
+        assert_eq!(detect_list("http://a/ is where it began\n", "x"), Format::Text);
+        assert_eq!(detect_list("{\"url\":\"http://a/\"}\n", "x"), Format::Jsonl);
     }
 
     #[test]
     fn pages_are_seen_from_their_first_tag() {
-        assert_eq!(seen("<!DOCTYPE HTML PUBLIC", "x"), Format::Html);
-        assert_eq!(seen("\u{feff}<html>", "x"), Format::Html);
-        assert_eq!(seen("a < b", "x.HTM"), Format::Html);
+        assert_eq!(detect("<!DOCTYPE HTML PUBLIC", "x"), Format::Html);
+        assert_eq!(detect("\u{feff}<html>", "x"), Format::Html);
+        assert_eq!(detect("a < b", "x.HTM"), Format::Html);
     }
 
     #[test]
     fn what_is_no_text_is_refused() {
-        let refuse = |head: &[u8], name| Format::seen(head, name, &ReadOptions::default()).unwrap_err();
+        let refuse = |head: &[u8], name| Format::detect(head, name, &ReadOptions::default()).unwrap_err();
         assert_eq!(refuse(b"\x89PNG\r\n\x1a\n\0\0\0", "x.png"), "it begins with binary data");
         assert_eq!(refuse(b"[{\"id\":1}]", "x.json"), "it is one JSON array, not one object per line");
     }

@@ -9,8 +9,8 @@ use lookalike_model::Unit;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::order::{self, Ordered};
-use crate::sketch::{Made, NO_FIELD, Row, UnitMeta, unit_file};
-use crate::store::file::{Access, Records, Run};
+use crate::sketch::{MethodCounts, NO_FIELD, Row, UnitMeta, unit_file};
+use crate::store::file::{RandomAccess, Records, Run};
 
 /// The units of a job and the number of each unit's first document. Documents to compare with come first, then those of the input.
 ///
@@ -62,11 +62,11 @@ impl Catalogue {
     }
 
     /// Adds up the counts of each method that proposes pairs, over all documents.
-    pub(crate) fn made(&self) -> Vec<Made> {
-        let mut all: Vec<Made> = Vec::new();
+    pub(crate) fn method_counts(&self) -> Vec<MethodCounts> {
+        let mut all: Vec<MethodCounts> = Vec::new();
         for unit in &self.units {
-            all.resize(unit.made.len(), Made::default());
-            all.iter_mut().zip(&unit.made).for_each(|(all, made)| all.add(made));
+            all.resize(unit.method_counts.len(), MethodCounts::default());
+            all.iter_mut().zip(&unit.method_counts).for_each(|(all, counts)| all.add(counts));
         }
         all
     }
@@ -90,14 +90,14 @@ impl Catalogue {
     }
 
     /// The key runs of one method in all units, each with the number of its first document.
-    pub(crate) fn key_runs(&self, ctx: &Context<'_>, seat: usize) -> Vec<(PathBuf, u32)> {
+    pub(crate) fn key_runs(&self, ctx: &Context<'_>, method: usize) -> Vec<(PathBuf, u32)> {
         if let Some(ordered) = &self.ordered {
-            return ordered.key_runs(ctx, seat).into_iter().map(|path| (path, 0)).collect();
+            return ordered.key_runs(ctx, method).into_iter().map(|path| (path, 0)).collect();
         }
         let of_unit = |(unit, meta): (usize, &UnitMeta)| {
             let base = self.bases[unit];
-            let path = move |run| (unit_file(ctx, unit, &format!("keys{seat}.{run:06}")), base);
-            (0..meta.key_runs[seat]).map(path).collect::<Vec<_>>()
+            let path = move |run| (unit_file(ctx, unit, &format!("keys{method}.{run:06}")), base);
+            (0..meta.key_runs[method]).map(path).collect::<Vec<_>>()
         };
         self.units.iter().enumerate().flat_map(of_unit).collect()
     }
@@ -229,16 +229,16 @@ impl ShardView<'_> {
 pub(crate) struct Names {
     pub(crate) id: String,
     pub(crate) url: Option<String>,
-    /// Value of the field that keepers are chosen by.
+    /// Value of the field that kept documents are chosen by.
     pub(crate) field: Option<String>,
 }
 
 /// Most units that are held open at once, with up to 256 KiB of blocks in memory for each of their files; fewer where there are
 /// many threads, each of which has its own.
-const OPEN: usize = 12;
+const MAX_OPEN_UNITS: usize = 12;
 
 /// Units that all threads hold open together.
-const OPEN_BY_ALL: usize = 96;
+const MAX_OPEN_UNITS_BY_ALL_THREADS: usize = 96;
 
 /// Rows, names and payloads of any document, in any order.
 pub(crate) struct Lookup<'c> {
@@ -250,9 +250,9 @@ pub(crate) struct Lookup<'c> {
 /// The files of a unit, as far as they were asked for.
 #[derive(Default)]
 struct OpenUnit {
-    docs: Option<Access>,
-    names: Option<Access>,
-    payload: Option<Access>,
+    docs: Option<RandomAccess>,
+    names: Option<RandomAccess>,
+    payload: Option<RandomAccess>,
 }
 
 impl<'c> Lookup<'c> {
@@ -266,19 +266,19 @@ impl<'c> Lookup<'c> {
         document: u32,
         what: &'static str,
         width: usize,
-        file: impl Fn(&mut OpenUnit) -> &mut Option<Access>,
-    ) -> Result<(u64, &mut Access), EngineError> {
+        file: impl Fn(&mut OpenUnit) -> &mut Option<RandomAccess>,
+    ) -> Result<(u64, &mut RandomAccess), EngineError> {
         let unit = self.catalogue.unit_of(document);
         let local = u64::from(document - self.catalogue.bases[unit]);
         let ctx = self.ctx;
-        let most = (OPEN_BY_ALL / ctx.settings.threads.max(1)).clamp(2, OPEN);
+        let most = (MAX_OPEN_UNITS_BY_ALL_THREADS / ctx.settings.threads.max(1)).clamp(2, MAX_OPEN_UNITS);
         if !self.open.contains_key(&unit) && self.open.len() >= most {
             self.open.clear();
         }
         let slot = file(self.open.entry(unit).or_default());
         if slot.is_none() {
             let path = self.catalogue.file(ctx, unit, what);
-            *slot = Some(Access::new(Run::open(&path, ctx.label(what, width))?));
+            *slot = Some(RandomAccess::new(Run::open(&path, ctx.label(what, width))?));
         }
         Ok((local, slot.as_mut().expect("it was just put there")))
     }
@@ -343,14 +343,14 @@ impl Bits {
     }
 }
 
-/// Documents by their rank among some of them. Costs a bit and a half for each of all documents.
-pub(crate) struct Ranks {
+/// A set of documents, each with its rank among them. Costs a bit and a half for each of all documents.
+pub(crate) struct RankedBits {
     bits: Bits,
     /// The number of documents before each word of bits.
     before: Vec<u32>,
 }
 
-impl Ranks {
+impl RankedBits {
     pub(crate) fn new(bits: Bits) -> Self {
         let count = |count: &mut u32, word: &u64| {
             let before = *count;
@@ -358,7 +358,7 @@ impl Ranks {
             Some(before)
         };
         let before = bits.0.iter().scan(0, count).collect();
-        Ranks { bits, before }
+        RankedBits { bits, before }
     }
 
     /// Returns the rank of a document: the number of marked documents before it.
@@ -392,7 +392,7 @@ mod tests {
         fn ranks_count(documents in prop::collection::btree_set(0u32..500, 0..60)) {
             let mut bits = Bits::new(500);
             documents.iter().for_each(|&document| bits.set(document));
-            let ranks = Ranks::new(bits);
+            let ranks = RankedBits::new(bits);
             prop_assert_eq!(ranks.documents(), documents.iter().copied().collect::<Vec<_>>());
             for document in 0..500 {
                 prop_assert_eq!(ranks.rank(document) as usize, documents.range(..document).count());

@@ -12,16 +12,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Settings;
-use crate::delivered::{self, Digested};
+use crate::delivered::{self, FileDigest};
+use crate::document_copy::DocumentCopy;
 use crate::error::EngineError;
-use crate::gauge::Gauge;
 use crate::job::{RUN, SUMMARY, Summary};
+use crate::pair_measurer::PairMeasurer;
 use crate::recipe::{ClusterRule, JobRecipe, Task};
-use crate::shelf::Shelf;
-use crate::walk::{self, Found, WalkError, Watch};
+use crate::walk::{self, WalkError, WalkItem, Watch};
 
-/// The first so many things that are wrong are told.
-const MOST_TOLD: usize = 20;
+/// The number of mistakes that are reported in words.
+const MAX_REPORTED: usize = 20;
 /// Similarities are written with nine digits.
 const ROUNDING: f64 = 1e-8;
 /// Folders of copies, in which a file that nobody listed would be read as one of them.
@@ -29,7 +29,7 @@ const COPIES: [&str; 3] = ["kept/", "removed/", "rejected/"];
 
 /// The findings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Checked {
+pub struct CheckReport {
     /// Files that were read.
     pub files: u64,
     /// Their bytes.
@@ -46,17 +46,17 @@ pub struct Checked {
     pub mistakes: u64,
 }
 
-impl Checked {
-    fn tell(&mut self, what: impl FnOnce() -> String) {
+impl CheckReport {
+    fn report(&mut self, what: impl FnOnce() -> String) {
         self.mistakes += 1;
-        if self.wrong.len() < MOST_TOLD {
+        if self.wrong.len() < MAX_REPORTED {
             self.wrong.push(what());
         }
     }
 
-    fn expect(&mut self, what: &str, found: u64, said: u64) {
+    fn check_count(&mut self, what: &str, found: u64, said: u64) {
         if found != said {
-            self.tell(|| format!("{what}: {found} are there, and {SUMMARY} says {said}"));
+            self.report(|| format!("{what}: {found} are there, and {SUMMARY} says {said}"));
         }
     }
 }
@@ -64,7 +64,7 @@ impl Checked {
 /// The part of any summary that is about files.
 #[derive(Deserialize)]
 struct Files {
-    files: BTreeMap<String, Digested>,
+    files: BTreeMap<String, FileDigest>,
 }
 
 /// The input, as `run.json` tells it.
@@ -76,7 +76,7 @@ struct Inputs {
 
 /// A line of `removed.jsonl`.
 #[derive(Deserialize)]
-struct Removal {
+struct RemovedRow {
     id: String,
     witness: String,
     similarity: Option<f64>,
@@ -87,13 +87,13 @@ struct Removal {
 
 /// A line of `rejected.jsonl`.
 #[derive(Deserialize)]
-struct Refused {
+struct RejectedRow {
     side: Option<String>,
 }
 
 /// A line of `clusters.jsonl`.
 #[derive(Deserialize)]
-struct Cluster {
+struct ClusterRow {
     cluster: u64,
     members_n: Vec<u64>,
     against: Option<String>,
@@ -103,7 +103,7 @@ struct Cluster {
 pub struct Results<'r> {
     folder: &'r Path,
     /// Its findings.
-    pub checked: Checked,
+    pub checked: CheckReport,
     /// The counts and the recipe, where the folder is that of a job.
     job: Option<(Summary, JobRecipe)>,
 }
@@ -111,7 +111,7 @@ pub struct Results<'r> {
 impl<'r> Results<'r> {
     /// Compares all files of `folder` with what its summary says of them, and the counts of its tables with each other.
     pub fn check(folder: &'r Path, watch: &Watch) -> Result<Self, EngineError> {
-        let mut results = Results { folder, checked: Checked::default(), job: None };
+        let mut results = Results { folder, checked: CheckReport::default(), job: None };
         let path = folder.join(SUMMARY);
         let text = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -125,10 +125,10 @@ impl<'r> Results<'r> {
         results.checked.files += 1;
         results.checked.bytes += text.len() as u64;
         if !delivered::is_sealed(&text) {
-            results.checked.tell(|| format!("{SUMMARY} does not match its checksum"));
+            results.checked.report(|| format!("{SUMMARY} does not match its checksum"));
         }
         let Ok(Files { files }) = serde_json::from_slice(&text) else {
-            results.checked.tell(|| format!("{SUMMARY} says nothing of the files that belong to it"));
+            results.checked.report(|| format!("{SUMMARY} says nothing of the files that belong to it"));
             return Ok(results);
         };
         results.run_file()?;
@@ -150,24 +150,24 @@ impl<'r> Results<'r> {
                 self.checked.files += 1;
                 self.checked.bytes += text.len() as u64;
                 if !delivered::is_sealed(&text) {
-                    self.checked.tell(|| format!("{RUN} does not match its checksum"));
+                    self.checked.report(|| format!("{RUN} does not match its checksum"));
                 }
             }
-            Err(_) => self.checked.tell(|| format!("{RUN} is gone")),
+            Err(_) => self.checked.report(|| format!("{RUN} is gone")),
         }
         Ok(())
     }
 
     /// Compares files with their digests; true when all are right.
-    fn files(&mut self, files: &BTreeMap<String, Digested>, watch: &Watch) -> Result<bool, EngineError> {
+    fn files(&mut self, files: &BTreeMap<String, FileDigest>, watch: &Watch) -> Result<bool, EngineError> {
         let before = self.checked.mistakes;
         for (name, said) in files {
             watch.check()?;
-            let found = match delivered::digest_file(&self.place(name)) {
+            let found = match delivered::digest_file(&self.path_of(name)) {
                 Ok(found) => found,
                 Err(EngineError::Read { source, .. }) => {
                     let gone = source.kind() == std::io::ErrorKind::NotFound;
-                    self.checked.tell(|| match gone {
+                    self.checked.report(|| match gone {
                         true => format!("{name} is gone"),
                         false => format!("{name} cannot be read: {source}"),
                     });
@@ -178,22 +178,22 @@ impl<'r> Results<'r> {
             self.checked.files += 1;
             self.checked.bytes += found.bytes;
             if found.bytes != said.bytes {
-                self.checked.tell(|| format!("{name} has {} bytes, and had {}", found.bytes, said.bytes));
+                self.checked.report(|| format!("{name} has {} bytes, and had {}", found.bytes, said.bytes));
             } else if found != *said {
-                self.checked.tell(|| format!("{name} does not match its digest"));
+                self.checked.report(|| format!("{name} does not match its digest"));
             }
         }
         for name in delivered::names(self.folder)? {
             let copy = COPIES.iter().any(|folder| name.starts_with(folder));
             if copy && !files.contains_key(&name) {
-                self.checked.tell(|| format!("{name} is none of its files"));
+                self.checked.report(|| format!("{name} is none of its files"));
             }
         }
         Ok(self.checked.mistakes == before)
     }
 
     /// The path of a file of results: in the folder, or beside it, as the table of `pairs`.
-    fn place(&self, name: &str) -> PathBuf {
+    fn path_of(&self, name: &str) -> PathBuf {
         let own = self.folder.join(name);
         let beside = self.folder.with_extension("");
         let has_table = self.folder.extension().is_some_and(|extension| extension == "job");
@@ -205,13 +205,13 @@ impl<'r> Results<'r> {
         match recipe.task {
             Task::Dedup => self.dedup(&summary, &recipe, watch),
             Task::Pairs => {
-                let path = self.place("pairs.jsonl");
+                let path = self.path_of("pairs.jsonl");
                 if let (Some(said), true) =
                     (summary.pairs, path.extension().is_some_and(|end| end == "jsonl"))
                 {
                     let mut pairs = 0;
                     self.lines(&path, |_: serde_json::Value, _| pairs += 1)?;
-                    self.checked.expect("pairs", pairs, said);
+                    self.checked.check_count("pairs", pairs, said);
                 }
                 Ok(())
             }
@@ -222,13 +222,13 @@ impl<'r> Results<'r> {
     fn dedup(&mut self, summary: &Summary, recipe: &JobRecipe, watch: &Watch) -> Result<(), EngineError> {
         let Summary { documents, kept, removed, rejected, .. } = *summary;
         if documents > u64::from(u32::MAX) {
-            self.checked.tell(|| {
+            self.checked.report(|| {
                 format!("{SUMMARY} says that there are {documents} documents, and no job takes so many")
             });
             return Ok(());
         }
         if [kept, removed, rejected].into_iter().try_fold(0, u64::checked_add) != Some(documents) {
-            self.checked.tell(|| {
+            self.checked.report(|| {
                 format!(
                     "{kept} kept, {removed} removed and {rejected} rejected documents are not {documents}"
                 )
@@ -238,7 +238,7 @@ impl<'r> Results<'r> {
         let gone = self.removals(documents, removed)?;
         let Some(gone) = gone else { return Ok(()) };
         let (mut clusters, mut members) = (0, 0);
-        self.lines(&self.folder.join("clusters.jsonl"), |line: Cluster, checked| {
+        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterRow, checked| {
             clusters += 1;
             members += line.members_n.len() as u64 - u64::from(!line.members_n.is_empty());
             let own = line.against.is_none();
@@ -246,44 +246,46 @@ impl<'r> Results<'r> {
                 line.members_n.iter().filter(|&&n| !(gone.has(n) || own && n == line.cluster)).count();
             let expected = u64::from(!own);
             if others as u64 != expected || own && gone.has(line.cluster) {
-                checked.tell(|| format!("cluster {} has other documents than one that stays", line.cluster));
+                checked
+                    .report(|| format!("cluster {} has other documents than one that stays", line.cluster));
             }
         })?;
-        self.checked.expect("clusters", clusters, summary.clusters);
-        self.checked.expect("documents that clusters leave out", members, removed);
+        self.checked.check_count("clusters", clusters, summary.clusters);
+        self.checked.check_count("documents that clusters leave out", members, removed);
         let mut lines = 0;
-        self.lines(&self.folder.join("rejected.jsonl"), |line: Refused, _| {
+        self.lines(&self.folder.join("rejected.jsonl"), |line: RejectedRow, _| {
             // Those of another corpus are none of the job's documents.
             lines += u64::from(line.side.is_none());
         })?;
-        self.checked.expect("rejected records", lines, rejected);
+        self.checked.check_count("rejected records", lines, rejected);
         Ok(())
     }
 
     /// The documents that were removed; nothing where the tables are not JSON lines.
-    fn removals(&mut self, documents: u64, said: u64) -> Result<Option<Numbers>, EngineError> {
+    fn removals(&mut self, documents: u64, said: u64) -> Result<Option<NumberSet>, EngineError> {
         let path = self.folder.join("removed.jsonl");
         if !path.exists() {
             return Ok(None);
         }
-        let mut gone = Numbers::new(documents);
-        self.lines(&path, |line: Removal, checked| {
+        let mut gone = NumberSet::new(documents);
+        self.lines(&path, |line: RemovedRow, checked| {
             checked.removals += 1;
             if line.n >= documents || !gone.add(line.n) {
-                checked.tell(|| format!("removed.jsonl: document {} is there twice, or in no input", line.n));
+                checked
+                    .report(|| format!("removed.jsonl: document {} is there twice, or in no input", line.n));
             }
         })?;
-        self.lines(&path, |line: Removal, checked| {
+        self.lines(&path, |line: RemovedRow, checked| {
             let own = line.against.is_none();
             if own && (line.witness_n >= documents || gone.has(line.witness_n)) {
-                let Removal { id, n, witness, witness_n, .. } = line;
-                checked.tell(|| {
+                let RemovedRow { id, n, witness, witness_n, .. } = line;
+                checked.report(|| {
                     format!("{id} ({n}) was removed for {witness} ({witness_n}), which is not kept")
                 });
             }
         })?;
         let found = self.checked.removals;
-        self.checked.expect("removed documents", found, said);
+        self.checked.check_count("removed documents", found, said);
         Ok(Some(gone))
     }
 
@@ -298,12 +300,12 @@ impl<'r> Results<'r> {
             let mut found = 0;
             for shard in corpus.iter().flat_map(Corpus::shards) {
                 walk::documents(shard, &options, recipe.content()?, watch, |item| {
-                    found += u64::from(matches!(item, Found::Document { .. }));
+                    found += u64::from(matches!(item, WalkItem::Document { .. }));
                     Ok::<(), WalkError>(())
                 })?;
             }
             self.checked.copied += found;
-            self.checked.expect(&format!("documents in {name}/"), found, said);
+            self.checked.check_count(&format!("documents in {name}/"), found, said);
         }
         Ok(())
     }
@@ -327,7 +329,7 @@ impl<'r> Results<'r> {
     fn lines<T: DeserializeOwned>(
         &mut self,
         path: &Path,
-        mut each: impl FnMut(T, &mut Checked),
+        mut each: impl FnMut(T, &mut CheckReport),
     ) -> Result<(), EngineError> {
         let file = match File::open(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
@@ -338,7 +340,7 @@ impl<'r> Results<'r> {
             match serde_json::from_str(&line) {
                 Ok(row) => each(row, &mut self.checked),
                 Err(error) => {
-                    self.checked.tell(|| format!("{}, line {}: {error}", path.display(), number + 1));
+                    self.checked.report(|| format!("{}, line {}: {error}", path.display(), number + 1));
                 }
             }
         }
@@ -380,26 +382,27 @@ impl<'r> Results<'r> {
         watch: &Watch,
     ) -> Result<(), EngineError> {
         let recipe = self.measurable()?.clone();
-        let mut removals: Vec<Removal> = Vec::new();
-        self.lines(&self.folder.join("removed.jsonl"), |line: Removal, _| {
+        let mut removals: Vec<RemovedRow> = Vec::new();
+        self.lines(&self.folder.join("removed.jsonl"), |line: RemovedRow, _| {
             removals.extend(Some(line).filter(|line| line.against.is_none()));
         })?;
         let wanted: BTreeSet<u64> = removals.iter().flat_map(|line| [line.n, line.witness_n]).collect();
         let keep = &mut |n: u64, _: &Document<'_>, _: &str| wanted.contains(&n);
-        let shelf = Shelf::stock(work, (corpus, recipe.content()?), &[], ("removals", keep), watch)?;
+        let copy =
+            DocumentCopy::open_or_create(work, (corpus, recipe.content()?), &[], ("removals", keep), watch)?;
         let mut places: BTreeMap<u64, u32> = BTreeMap::new();
-        for place in 0..shelf.len() as u32 {
-            places.insert(shelf.line(place)?.n, place);
+        for place in 0..copy.len() as u32 {
+            places.insert(copy.line(place)?.n, place);
         }
         let mut pairs = BTreeMap::new();
         for line in &removals {
             let found = [(line.n, &line.id), (line.witness_n, &line.witness)].map(|(n, id)| {
                 let place = places.get(&n).copied()?;
-                shelf.line(place).is_ok_and(|found| found.name == *id).then_some(place)
+                copy.line(place).is_ok_and(|found| found.name == *id).then_some(place)
             });
             match found {
                 [Some(one), Some(other)] => drop(pairs.insert((one, other), line)),
-                _ => self.checked.tell(|| {
+                _ => self.checked.report(|| {
                     format!(
                         "{} ({}) or {} ({}) is not in the input",
                         line.id, line.n, line.witness, line.witness_n
@@ -407,17 +410,17 @@ impl<'r> Results<'r> {
                 }),
             }
         }
-        let gauge = Gauge::new(&shelf, recipe.measure()?, &recipe.profile()?, settings.memory);
+        let measurer = PairMeasurer::new(&copy, recipe.measure()?, &recipe.profile()?, settings.memory);
         let checked = &mut self.checked;
-        gauge.measure::<EngineError>(pairs.keys().map(|&pair| Ok(pair)), watch, |pair, found| {
+        measurer.measure::<EngineError>(pairs.keys().map(|&pair| Ok(pair)), watch, |pair, found| {
             checked.measured += 1;
             let Some(line) = pairs.get(&pair) else { return Ok(()) };
             let said = line.similarity.unwrap_or(f64::NAN);
             let right = found.is_some_and(|found| found.reached && (found.forward - said).abs() <= ROUNDING);
             if !right {
                 let now = found.map_or("below the threshold".to_owned(), |found| found.forward.to_string());
-                let Removal { id, n, witness, witness_n, .. } = line;
-                checked.tell(|| {
+                let RemovedRow { id, n, witness, witness_n, .. } = line;
+                checked.report(|| {
                     format!("{id} ({n}) is said to be {said} like {witness} ({witness_n}), and is {now}")
                 });
             }
@@ -427,11 +430,11 @@ impl<'r> Results<'r> {
 }
 
 /// Some of the numbers from 0 on, a bit each.
-struct Numbers(Vec<u64>);
+struct NumberSet(Vec<u64>);
 
-impl Numbers {
+impl NumberSet {
     fn new(bound: u64) -> Self {
-        Numbers(vec![0; bound.div_ceil(64) as usize])
+        NumberSet(vec![0; bound.div_ceil(64) as usize])
     }
 
     fn has(&self, number: u64) -> bool {

@@ -11,7 +11,7 @@ use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existi
 
 /// The counts of the stage, beside the classes themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Collapsed {
+pub(crate) struct ClassCounts {
     /// Documents of the input beyond the first of each class.
     pub(crate) exact_duplicates: u64,
     /// Documents of the input whose id an earlier one bears.
@@ -25,19 +25,19 @@ pub(crate) struct Collapsed {
 const FILE: &str = "classes";
 
 /// Finds the classes, unless that was done.
-pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Collapsed, EngineError> {
+pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<ClassCounts, EngineError> {
     if let Some(done) = ctx.saved("classes.done")? {
         return Ok(done);
     }
     ctx.begin("collapse", Some(catalogue.len().into()), false);
     let memory = ctx.budget.free(0, 0) as usize / 4;
     for name in ["digests", "ids", "members"] {
-        for run in existing(&ctx.place(name))? {
+        for run in existing(&ctx.run_location(name))? {
             remove_if_there(&run)?;
         }
     }
-    let mut digests = Sorter::new(ctx.place("digests"), Digests, memory);
-    let mut ids = Sorter::new(ctx.place("ids"), Digests, memory);
+    let mut digests = Sorter::new(ctx.run_location("digests"), Digests, memory);
+    let mut ids = Sorter::new(ctx.run_location("ids"), Digests, memory);
     catalogue.rows(ctx, |document, row| {
         ctx.watch.steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         if row.words == Row::REJECTED {
@@ -46,8 +46,8 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
         ids.push((row.id, document))?;
         if row.words > 0 { digests.push((row.digest, document)) } else { Ok(()) }
     })?;
-    let ids = repeats(ids.sorted()?, catalogue.references())?;
-    let mut members = Sorter::new(ctx.place("members"), Couples, memory);
+    let ids = count_repeated_ids(ids.sorted()?, catalogue.references())?;
+    let mut members = Sorter::new(ctx.run_location("members"), Couples, memory);
     let mut sorted = digests.sorted()?;
     let (mut first, mut exact_duplicates) = (None::<(u128, u32)>, 0);
     while let Some((digest, document)) = sorted.next()? {
@@ -67,10 +67,10 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
     }
     drop(sorted);
     writer.finish()?;
-    let done = Collapsed { exact_duplicates, ..ids };
+    let done = ClassCounts { exact_duplicates, ..ids };
     ctx.save("classes.done", &done)?;
     for name in ["digests", "ids", "members"] {
-        for run in existing(&ctx.place(name))? {
+        for run in existing(&ctx.run_location(name))? {
             remove_if_there(&run)?;
         }
     }
@@ -78,8 +78,8 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Colla
 }
 
 /// Counts ids that come again, on either side of `references` and on both.
-fn repeats(mut ids: Sorted<Digests>, references: u32) -> Result<Collapsed, EngineError> {
-    let mut found = Collapsed::default();
+fn count_repeated_ids(mut ids: Sorted<Digests>, references: u32) -> Result<ClassCounts, EngineError> {
+    let mut found = ClassCounts::default();
     let mut last: Option<(u128, u32)> = None;
     while let Some((id, document)) = ids.next()? {
         if let Some((_, before)) = last.filter(|(same, _)| *same == id) {
@@ -108,7 +108,7 @@ pub(crate) fn members(
 }
 
 /// The classes of several documents, one after the other, read from their file.
-pub(crate) struct Members {
+pub(crate) struct ClassReader {
     records: Records,
     /// The next leader and member.
     next: Option<(u32, u32)>,
@@ -116,10 +116,10 @@ pub(crate) struct Members {
     leader: Option<u32>,
 }
 
-impl Members {
+impl ClassReader {
     pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
         let records = Run::open(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?.records();
-        let mut members = Members { records, next: None, leader: None };
+        let mut members = ClassReader { records, next: None, leader: None };
         members.advance()?;
         Ok(members)
     }
@@ -130,14 +130,14 @@ impl Members {
     }
 
     /// Begins the next class, behind all members of the last; returns the first of its documents.
-    pub(crate) fn class(&mut self) -> Result<Option<u32>, EngineError> {
-        while self.member()?.is_some() {}
+    pub(crate) fn next_class(&mut self) -> Result<Option<u32>, EngineError> {
+        while self.next_member()?.is_some() {}
         self.leader = self.next.map(|(leader, _)| leader);
         Ok(self.leader)
     }
 
     /// The next document of the class beyond its first, in order.
-    pub(crate) fn member(&mut self) -> Result<Option<u32>, EngineError> {
+    pub(crate) fn next_member(&mut self) -> Result<Option<u32>, EngineError> {
         let found = self.next.filter(|&(leader, _)| Some(leader) == self.leader);
         if found.is_some() {
             self.advance()?;

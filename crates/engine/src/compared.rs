@@ -14,8 +14,8 @@ use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::job::{OpenJob, Outputs};
-use crate::order::Places;
-use crate::results::{self, Before, Classes, Findings, admit_row};
+use crate::order::PlaceMap;
+use crate::results::{self, Classes, Findings, StageCounts, admit_row};
 use crate::sketch::Row;
 use crate::store::file::{Run, RunWriter};
 use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
@@ -74,7 +74,7 @@ pub struct BothCounts {
 
 /// A shard of either corpus.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShardPlace {
+pub struct ShardRange {
     /// The side that it belongs to.
     pub side: Side,
     /// Its name.
@@ -89,9 +89,9 @@ pub struct ShardPlace {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Match<'m> {
     /// The left one.
-    pub left: Named<'m>,
+    pub left: SideDocument<'m>,
     /// The right one.
-    pub right: Named<'m>,
+    pub right: SideDocument<'m>,
     /// The similarity of the left document to the right one, as measured or as given by the method.
     pub similarity: f64,
     /// The similarity of the right one to the left one, where that may be another.
@@ -104,7 +104,7 @@ pub struct Match<'m> {
 
 /// A document by its number on its side, and its names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Named<'m> {
+pub struct SideDocument<'m> {
     /// Its number.
     pub n: u32,
     /// Its place in the input of its side; its number, unless documents are ordered by a field.
@@ -134,22 +134,22 @@ pub(crate) fn write(
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
-    before: Before,
+    stages: StageCounts,
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
-    let mut findings = results::begin(ctx, catalogue, &before);
+    let mut findings = results::begin(ctx, catalogue, &stages);
     findings.summary.kept = findings.summary.documents - findings.summary.rejected;
     let classes = Classes::load(ctx)?;
-    let mut crowds = Crowds::new(ctx, catalogue);
-    existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    let mut large_groups = LargeGroups::new(ctx, catalogue);
+    existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
-    let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
-    expand(ctx, catalogue, &classes, &mut sorter, &mut crowds)?;
-    equals(ctx, catalogue, &classes, &mut sorter, &mut crowds)?;
-    let mut both = counts(ctx, catalogue, &before);
-    both.pairs_in_groups = crowds.counted;
+    let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
+    expand(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
+    equals(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
+    let mut both = counts(ctx, catalogue, &stages);
+    both.pairs_in_groups = large_groups.counted;
     let unmeasured = findings.summary.giant_groups;
-    findings.summary.giant_groups += crowds.write(ctx, &classes, folder, outputs)?;
+    findings.summary.giant_groups += large_groups.write(ctx, &classes, folder, outputs)?;
     findings.notes.extend(group_notes(ctx, unmeasured, &both));
     ctx.save(COUNTS, &both)?;
     let mut sorted = sorter.sorted()?;
@@ -162,7 +162,7 @@ pub(crate) fn write(
     }
     writer.finish()?;
     drop(sorted);
-    existing(&ctx.place("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     findings.summary.pairs = Some(count);
     results::write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
     Ok(findings)
@@ -195,8 +195,8 @@ fn group_notes(ctx: &Context<'_>, unmeasured: u64, both: &BothCounts) -> Vec<Str
     notes
 }
 
-fn counts(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> BothCounts {
-    let mut both = BothCounts { common_ids: before.collapsed.common_ids, ..BothCounts::default() };
+fn counts(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCounts) -> BothCounts {
+    let mut both = BothCounts { common_ids: stages.collapsed.common_ids, ..BothCounts::default() };
     for view in catalogue.shards(ctx) {
         let side = if view.reference { &mut both.left } else { &mut both.right };
         side.documents += u64::from(view.records);
@@ -204,8 +204,8 @@ fn counts(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> BothCoun
         side.skipped += view.meta.skipped.values().sum::<u64>();
         side.text_bytes += view.meta.text_bytes;
     }
-    both.left.duplicate_ids = before.collapsed.duplicate_ids_against;
-    both.right.duplicate_ids = before.collapsed.duplicate_ids;
+    both.left.duplicate_ids = stages.collapsed.duplicate_ids_against;
+    both.right.duplicate_ids = stages.collapsed.duplicate_ids;
     both
 }
 
@@ -215,19 +215,19 @@ fn expand(
     catalogue: &Catalogue,
     classes: &Classes,
     sorter: &mut Sorter<Pairs>,
-    crowds: &mut Crowds<'_>,
+    large_groups: &mut LargeGroups<'_>,
 ) -> Result<(), EngineError> {
-    for path in verify::decided(ctx)? {
+    for path in verify::decision_files(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
-            let (pair, forward, backward, said) = Pairs.get(bytes);
+            let (pair, forward, backward, flags) = Pairs.get(bytes);
             let (a, b) = uncouple(pair);
             let [[our_left, our_right], [their_left, their_right]] =
                 [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
-            let kept = crowds.kept(our_left, their_right, couple(a, b));
-            across(our_left, kept, |pair| sorter.push((pair, forward, backward, said)))?;
-            let kept = crowds.kept(their_left, our_right, couple(b, a));
-            across(their_left, kept, |pair| sorter.push((pair, backward, forward, verify::turned(said))))?;
+            let kept = large_groups.limit(our_left, their_right, couple(a, b));
+            across(our_left, kept, |pair| sorter.push((pair, forward, backward, flags)))?;
+            let kept = large_groups.limit(their_left, our_right, couple(b, a));
+            across(their_left, kept, |pair| sorter.push((pair, backward, forward, verify::swapped(flags))))?;
         }
     }
     Ok(())
@@ -239,7 +239,7 @@ fn equals(
     catalogue: &Catalogue,
     classes: &Classes,
     sorter: &mut Sorter<Pairs>,
-    crowds: &mut Crowds<'_>,
+    large_groups: &mut LargeGroups<'_>,
 ) -> Result<(), EngineError> {
     let mut lookup = Lookup::new(ctx, catalogue);
     let one = 1f64.to_bits();
@@ -248,10 +248,10 @@ fn equals(
         if left.is_empty() || right.is_empty() || !results::counts_as_equal(ctx, &mut lookup, class)? {
             continue;
         }
-        let equal = ctx.panel.said_of_equals(lookup.record(class[0])?, ctx.recipe.verified);
-        let said = NEAR | NEAR_BACK | equal;
-        let kept = crowds.kept(left, right, couple(class[0], class[0]));
-        across(left, kept, |pair| sorter.push((pair, one, one, said)))?;
+        let equal = ctx.panel.methods_accepting_equals(lookup.record(class[0])?, ctx.recipe.verified);
+        let flags = NEAR | NEAR_BACK | equal;
+        let kept = large_groups.limit(left, right, couple(class[0], class[0]));
+        across(left, kept, |pair| sorter.push((pair, one, one, flags)))?;
     }
     Ok(())
 }
@@ -271,28 +271,28 @@ fn across(
 }
 
 /// Groups that are too large to be written as pairs.
-struct Crowds<'c> {
+struct LargeGroups<'c> {
     catalogue: &'c Catalogue,
     most: usize,
     /// The classes that make such pairs: whose left documents, and whose right ones.
-    crowds: Vec<u64>,
+    class_pairs: Vec<u64>,
     /// Pairs that are only counted.
     counted: u64,
 }
 
-impl<'c> Crowds<'c> {
+impl<'c> LargeGroups<'c> {
     fn new(ctx: &Context<'_>, catalogue: &'c Catalogue) -> Self {
         let most = ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2;
-        Crowds { catalogue, most, crowds: Vec::new(), counted: 0 }
+        LargeGroups { catalogue, most, class_pairs: Vec::new(), counted: 0 }
     }
 
-    /// The right documents that are paired with the left ones: all, or the first of too many.
-    fn kept<'r>(&mut self, left: &[u32], right: &'r [u32], crowd: u64) -> &'r [u32] {
+    /// Returns the right documents that are paired with the left ones: all, or the first of too many.
+    fn limit<'r>(&mut self, left: &[u32], right: &'r [u32], class_pair: u64) -> &'r [u32] {
         let pairs = left.len().saturating_mul(right.len());
         if pairs <= self.most || right.len() < 2 {
             return right;
         }
-        self.crowds.push(crowd);
+        self.class_pairs.push(class_pair);
         self.counted += (pairs - left.len()) as u64;
         &right[..1]
     }
@@ -346,15 +346,15 @@ impl<'c> Crowds<'c> {
             }
         }
         // Which was decided first depends on threads and memory.
-        self.crowds.sort_unstable();
-        for &crowd in &self.crowds {
-            let (a, b) = uncouple(crowd);
+        self.class_pairs.sort_unstable();
+        for &class_pair in &self.class_pairs {
+            let (a, b) = uncouple(class_pair);
             let [left, _] = sides(self.catalogue, classes.of(&a));
             let [_, right] = sides(self.catalogue, classes.of(&b));
             put(left, right, a == b, true)?;
         }
         rows.finish()?;
-        Ok(self.crowds.len() as u64)
+        Ok(self.class_pairs.len() as u64)
     }
 }
 
@@ -368,7 +368,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
     let directed = ctx.directed();
     let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let mut records = Run::open(&ctx.file(FILE), Pairs::label(ctx))?.records();
-    let mut places = Places::open(ctx)?;
+    let mut places = PlaceMap::open(ctx)?;
     let mut left = None;
     let mut seen = 0u64;
     while let Some(bytes) = records.next()? {
@@ -376,7 +376,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
         if seen.is_multiple_of(65_536) {
             ctx.check()?;
         }
-        let (pair, forward, backward, said) = Pairs.get(bytes);
+        let (pair, forward, backward, flags) = Pairs.get(bytes);
         let (a, b) = uncouple(pair);
         let names = match left.take().filter(|(n, _)| *n == a) {
             Some((_, names)) => names,
@@ -384,8 +384,8 @@ pub(crate) fn each_match<E: From<EngineError>>(
         };
         let other = rights.names(b)?;
         each(&Match {
-            left: Named { n: a, place: places.place(a)?, id: &names.id, url: names.url.as_deref() },
-            right: Named {
+            left: SideDocument { n: a, place: places.place(a)?, id: &names.id, url: names.url.as_deref() },
+            right: SideDocument {
                 n: b - references,
                 place: places.place(b)? - references,
                 id: &other.id,
@@ -393,8 +393,8 @@ pub(crate) fn each_match<E: From<EngineError>>(
             },
             similarity: f64::from_bits(forward),
             reverse: directed.then(|| f64::from_bits(backward)),
-            near: said & NEAR > 0,
-            methods: said as u8,
+            near: flags & NEAR > 0,
+            methods: flags as u8,
         })?;
         left = Some((a, names));
     }
@@ -424,11 +424,11 @@ impl OpenJob {
     }
 
     /// The shards of both corpora, in order.
-    pub fn shard_places(&self, watch: &Watch) -> Result<Vec<ShardPlace>, EngineError> {
+    pub fn shard_ranges(&self, watch: &Watch) -> Result<Vec<ShardRange>, EngineError> {
         let ctx = self.context(watch)?;
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
-        let place = |view: crate::catalogue::ShardView<'_>| ShardPlace {
+        let place = |view: crate::catalogue::ShardView<'_>| ShardRange {
             side: if view.reference { Side::Left } else { Side::Right },
             name: view.shard.name.clone(),
             first: if view.reference { view.first } else { view.first - references },
@@ -441,13 +441,13 @@ impl OpenJob {
     pub fn documents<E: From<EngineError>>(
         &self,
         watch: &Watch,
-        mut each: impl FnMut(Side, Named<'_>) -> Result<(), E>,
+        mut each: impl FnMut(Side, SideDocument<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let ctx = self.context(watch)?;
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
         let rejected = rejected(&ctx, &catalogue)?;
-        let mut places = Places::open(&ctx)?;
+        let mut places = PlaceMap::open(&ctx)?;
         let mut failed = None;
         let walked = catalogue.names(&ctx, |document, id, url| {
             if failed.is_some() || rejected.get(document) {
@@ -455,7 +455,7 @@ impl OpenJob {
             }
             let (side, n) = Side::of(document, references);
             let (_, place) = Side::of(places.place(document)?, references);
-            failed = each(side, Named { n, place, id, url }).err();
+            failed = each(side, SideDocument { n, place, id, url }).err();
             Ok(())
         });
         failed.map_or(Ok(()), Err)?;
@@ -468,19 +468,20 @@ impl OpenJob {
         &self,
         watch: &Watch,
         key: impl Fn(&str) -> Option<u128>,
-    ) -> Result<Marked, EngineError> {
+    ) -> Result<MarkedDocuments, EngineError> {
         let ctx = self.context(watch)?;
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
-        let clean = || existing(&ctx.place("addresses"))?.iter().try_for_each(|path| remove_if_there(path));
+        let clean =
+            || existing(&ctx.run_location("addresses"))?.iter().try_for_each(|path| remove_if_there(path));
         clean()?;
         let memory = ctx.budget.free(catalogue.len().into(), 1) as usize / 3;
-        let mut sorter = Sorter::new(ctx.place("addresses"), Digests, memory);
+        let mut sorter = Sorter::new(ctx.run_location("addresses"), Digests, memory);
         catalogue.names(&ctx, |document, _, url| match url.and_then(&key) {
             Some(digest) => sorter.push((digest, document)),
             None => Ok(()),
         })?;
-        let mut marked = Marked { bits: Bits::new(references), count: 0 };
+        let mut marked = MarkedDocuments { bits: Bits::new(references), count: 0 };
         let mut sorted = sorter.sorted()?;
         let (mut digest, mut lefts): (Option<u128>, Vec<u32>) = (None, Vec::new());
         while let Some((found, document)) = sorted.next()? {
@@ -532,15 +533,15 @@ impl OpenJob {
 
 /// Documents of the left side that were marked.
 #[derive(Debug, Clone)]
-pub struct Marked {
+pub struct MarkedDocuments {
     bits: Bits,
     count: u64,
 }
 
-impl Marked {
+impl MarkedDocuments {
     /// These, of so many documents of the left side.
     pub fn of(left: u32, documents: impl IntoIterator<Item = u32>) -> Self {
-        let mut marked = Marked { bits: Bits::new(left), count: 0 };
+        let mut marked = MarkedDocuments { bits: Bits::new(left), count: 0 };
         for document in documents.into_iter().filter(|&document| document < left) {
             if !marked.has(document) {
                 marked.mark(document);

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::{Corpus, Origin, Shard, Share};
+use lookalike_corpus::{Corpus, DecoderBudget, Origin, Shard};
 use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
@@ -18,7 +18,7 @@ use crate::recipe::{JobRecipe, Keep, Order, Within};
 use crate::store::facts;
 use crate::store::file::Label;
 use crate::store::journal;
-use crate::store::sort::Place;
+use crate::store::sort::RunLocation;
 use crate::walk::{Stage, Watch};
 
 /// The resources of a run: threads, memory, disk for the spool. Nothing here changes a result.
@@ -35,7 +35,7 @@ pub struct Settings {
 impl Settings {
     /// Refuses a cap on memory that cannot hold with documents of up to so many bytes; returns how many bytes are left for buffers
     /// beside the program itself.
-    pub fn room(&self, max_document_bytes: u64) -> Result<u64, EngineError> {
+    pub fn buffer_bytes(&self, max_document_bytes: u64) -> Result<u64, EngineError> {
         Ok(Budget::new(self, max_document_bytes)?.free(0, 0))
     }
 
@@ -48,7 +48,7 @@ impl Settings {
     /// many of its shards may be read at once.
     pub fn bound_decoders(&self, corpus: &Corpus) -> Result<usize, EngineError> {
         let longest = corpus.options().max_document_bytes as u64;
-        let shape = self.shape(self.room(longest)?, longest);
+        let shape = self.shape(self.buffer_bytes(longest)?, longest);
         shape.allow(corpus);
         Ok(shape.drivers)
     }
@@ -66,18 +66,23 @@ impl Settings {
     /// Returns the numbers of threads and of concurrent units when `room` bytes are left for buffers.
     pub fn shape(&self, room: u64, max_document_bytes: u64) -> Shape {
         let threads = self.threads.max(1);
-        let share = Share {
-            room,
-            beside: self.beside(room),
+        let share = DecoderBudget {
+            buffer_bytes: room,
+            other_bytes: self.beside(room),
             readers: threads as u64,
             // Each unit under way has a reader whose window may grow to the longest document.
-            least: 3 * max_document_bytes / 2,
+            min_reader_bytes: 3 * max_document_bytes / 2,
         };
-        Shape { threads, drivers: share.at_once() as usize, waiting_bytes: room as usize / 6, share }
+        Shape {
+            threads,
+            drivers: share.concurrent_readers() as usize,
+            waiting_bytes: room as usize / 6,
+            share,
+        }
     }
 
     /// Bytes that are taken beside so much room. The least that there is may be more than is left; then it is the most that
-    /// [`Budget::hold`] lets be held.
+    /// [`Budget::reserve`] lets be reserved.
     fn beside(&self, room: u64) -> u64 {
         if room > LEAST_ROOM {
             return self.memory.saturating_sub(room);
@@ -104,7 +109,7 @@ const LEAST_READ_AGAIN: u64 = if cfg!(test) { 1 } else { MIB };
 
 /// The ways to get the documents of a unit a second time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct RereadAccess {
     /// True if the symbols that they are measured by are kept on disk.
     pub(crate) spooled: bool,
     /// True if they can be read again by their positions in their shards.
@@ -114,7 +119,7 @@ pub(crate) struct Kept {
 impl Spool {
     /// Decides whether the symbols of the documents of `unit` are kept on disk, and whether the documents can be read again
     /// from their shards.
-    pub(crate) fn keeps(self, corpus: &Corpus, unit: &Unit) -> Kept {
+    pub(crate) fn reread_access(self, corpus: &Corpus, unit: &Unit) -> RereadAccess {
         let seekable = |least: u64| {
             let mut shards = corpus.shards()[unit.clone()].iter();
             let large = |shard: &Shard| shard.bytes.is_some_and(|bytes| bytes >= least);
@@ -126,7 +131,7 @@ impl Spool {
             Spool::Disk => false,
             Spool::None => seekable(0),
         };
-        Kept { spooled: !seekable && self != Spool::None, seekable }
+        RereadAccess { spooled: !seekable && self != Spool::None, seekable }
     }
 }
 
@@ -143,8 +148,8 @@ const PER_FILE: u64 = 400;
 pub(crate) struct Budget {
     cap: u64,
     threads: u64,
-    /// Bytes that methods hold for the whole run.
-    held: u64,
+    /// Bytes that methods have reserved for the whole run.
+    reserved: u64,
 }
 
 impl Budget {
@@ -160,39 +165,39 @@ impl Budget {
             );
             return Err(EngineError::Memory { why, needed });
         }
-        Ok(Budget { cap: settings.memory, threads, held: 0 })
+        Ok(Budget { cap: settings.memory, threads, reserved: 0 })
     }
 
     /// Sets memory aside for what methods hold; refuses a cap that it leaves too little of.
-    pub(crate) fn hold(&mut self, bytes: u64, what: &str) -> Result<(), EngineError> {
-        if bytes > self.holdable() {
+    pub(crate) fn reserve(&mut self, bytes: u64, what: &str) -> Result<(), EngineError> {
+        if bytes > self.reservable() {
             return Err(self.too_small_for(what, bytes));
         }
-        self.held += bytes;
+        self.reserved += bytes;
         Ok(())
     }
 
-    /// Returns the bytes that methods may hold beside what is held already.
-    pub(crate) fn holdable(self) -> u64 {
-        self.cap.saturating_sub(64 * MIB + 4 * MIB * self.threads + self.held)
+    /// Returns the bytes that methods may still reserve.
+    pub(crate) fn reservable(self) -> u64 {
+        self.cap.saturating_sub(64 * MIB + 4 * MIB * self.threads + self.reserved)
     }
 
     /// The error about a cap that leaves too little for so many bytes.
     pub(crate) fn too_small_for(self, what: &str, bytes: u64) -> EngineError {
-        let needed = 64 * MIB + 4 * MIB * self.threads + self.held + bytes;
+        let needed = 64 * MIB + 4 * MIB * self.threads + self.reserved + bytes;
         EngineError::Memory { why: what.to_owned(), needed }
     }
 
     /// Returns the bytes left for buffers beside the program itself and what grows with the documents, but never less than
     /// `LEAST_ROOM`.
     pub(crate) fn free(self, documents: u64, bytes_per_document: u64) -> u64 {
-        let taken = 72 * MIB + 6 * MIB * self.threads + self.held + documents * bytes_per_document;
+        let taken = 72 * MIB + 6 * MIB * self.threads + self.reserved + documents * bytes_per_document;
         self.cap.saturating_sub(taken).max(LEAST_ROOM)
     }
 
     /// Refuses a cap that cannot hold what must stay in memory for each document.
     pub(crate) fn admit(self, documents: u64) -> Result<(), EngineError> {
-        let needed = 64 * MIB + 4 * MIB * self.threads + self.held + 16 * documents;
+        let needed = 64 * MIB + 4 * MIB * self.threads + self.reserved + 16 * documents;
         if self.cap < needed {
             return Err(EngineError::Memory { why: format!("a corpus of {documents} documents"), needed });
         }
@@ -201,7 +206,7 @@ impl Budget {
 
     /// Refuses a cap that cannot hold one document with all that is made of it, `bytes` together.
     pub(crate) fn admit_document(self, bytes: u64) -> Result<(), EngineError> {
-        let needed = 32 * MIB + 3 * MIB * self.threads + self.held + bytes;
+        let needed = 32 * MIB + 3 * MIB * self.threads + self.reserved + bytes;
         if self.cap < needed {
             let why = "one of the documents".to_owned();
             return Err(EngineError::Memory { why, needed });
@@ -240,7 +245,7 @@ pub(crate) struct Context<'j> {
     pub(crate) secret: Secret,
     /// Recipe, inputs and secret in 128 bits, borne by every scratch file.
     pub(crate) stamp: u128,
-    /// True if every value of the field that keepers are chosen by is a number; set where documents beyond this job count for that.
+    /// True if every value of the field that kept documents are chosen by is a number; set where documents beyond this job count for that.
     pub(crate) numbers: Option<bool>,
     /// For tests: a smaller bound than the memory cap asks for.
     pub(crate) bucket_bytes: Option<u64>,
@@ -299,9 +304,9 @@ impl Context<'_> {
         Label::new(kind, width, self.stamp)
     }
 
-    /// A place for sorted runs.
-    pub(crate) fn place(&self, name: &str) -> Place {
-        Place { folder: self.work.clone(), name: name.to_owned(), stamp: self.stamp }
+    /// Returns the location of sorted runs.
+    pub(crate) fn run_location(&self, name: &str) -> RunLocation {
+        RunLocation { folder: self.work.clone(), name: name.to_owned(), stamp: self.stamp }
     }
 
     /// The path of a scratch file.
@@ -334,15 +339,15 @@ impl Context<'_> {
         self.watch.begin(Stage { name, total, reads });
     }
 
-    /// Tells whoever watches that so many more candidate pairs are settled: told apart, measured, or not worth it.
-    pub(crate) fn settle(&self, pairs: u64) {
+    /// Adds candidate pairs to the progress of the stage: those told apart, measured, or not worth it.
+    pub(crate) fn count_finished_pairs(&self, pairs: u64) {
         self.watch.steps.fetch_add(pairs, std::sync::atomic::Ordering::Relaxed);
     }
 
     /// Sets memory aside for the lists of files, and for what becomes known of each file.
-    pub(crate) fn hold_lists(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn reserve_lists(&mut self) -> Result<(), EngineError> {
         let files: u64 = self.corpora().map(|corpus| corpus.shards().len() as u64).sum();
-        self.budget.hold(PER_FILE * files, &format!("a list of {files} files"))
+        self.budget.reserve(PER_FILE * files, &format!("a list of {files} files"))
     }
 
     /// The corpora that are read, those to compare with first.

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lookalike_corpus::write::JsonlWriter;
-use lookalike_corpus::write::shard::{Copied, Decide, Fate, Note, can_copy, copy_shard};
+use lookalike_corpus::write::shard::{CopyCounts, Decide, Fate, Note, can_copy, copy_shard};
 use lookalike_corpus::{Compression, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_text::extract::{ContentMode, Extractor};
 
-use crate::copy_journal::Journal;
+use crate::copy_journal::CopyJournal;
 use crate::error::EngineError;
 use crate::walk::Watch;
 
@@ -18,12 +18,12 @@ use crate::walk::Watch;
 pub(crate) const STDIN: &str = "stdin";
 
 /// Chooses the documents of a shard that stay; called in their order.
-pub(crate) trait Choice {
+pub(crate) trait RecordFilter {
     /// True when the document with this record number stays.
-    fn stays(&self, record: u64) -> bool;
+    fn keeps(&self, record: u64) -> bool;
 
     /// Counts those of so many documents that stay.
-    fn staying(&self, documents: u64) -> u64;
+    fn count_kept(&self, documents: u64) -> u64;
 
     /// Returns the note that is written into a document that stays, where copies are annotated.
     fn note(&mut self, record: u64) -> Result<Note, EngineError>;
@@ -48,7 +48,7 @@ impl Source<'_> {
     }
 
     /// Compares what was read now with what was found before, and with what should stay of it.
-    fn check(&self, staying: u64, copied: &Copied) -> Result<(), EngineError> {
+    fn check(&self, staying: u64, copied: &CopyCounts) -> Result<(), EngineError> {
         let found = copied.kept + copied.dropped + copied.rejected;
         let same = copied.source.is_none() || self.digest.is_none() || copied.source == self.digest;
         let what = match () {
@@ -86,18 +86,18 @@ pub(crate) struct Copies<'c> {
 
 impl Copies<'_> {
     /// Writes the copies that are not done yet: a copy appears when it is whole, and is done when the journal says so.
-    pub(crate) fn write<C: Choice>(
+    pub(crate) fn write<C: RecordFilter>(
         &self,
         sources: Vec<Source<'_>>,
-        choice: impl Fn(&Source<'_>) -> Result<C, EngineError> + Sync,
+        filter: impl Fn(&Source<'_>) -> Result<C, EngineError> + Sync,
     ) -> Result<(), EngineError> {
-        let journal = Journal::open(self.journal, self.stamp)?;
+        let journal = CopyJournal::open(self.journal, self.stamp)?;
         let (whole, loose): (Vec<_>, Vec<_>) = sources.into_iter().partition(Source::is_copied);
         let next = AtomicUsize::new(0);
         let failure: Mutex<Option<EngineError>> = Mutex::new(None);
         let worker = || {
             while let Some(source) = whole.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.copy(source, &choice, &journal) {
+                if let Err(error) = self.copy(source, &filter, &journal) {
                     failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     return;
                 }
@@ -115,7 +115,7 @@ impl Copies<'_> {
         if !loose.is_empty() {
             let name = self.free_name(&whole);
             if !journal.has(self.root, &name)? {
-                self.gather(&loose, &self.root.join(&name), &choice)?;
+                self.gather(&loose, &self.root.join(&name), &filter)?;
                 journal.add(self.root, &name)?;
             }
         }
@@ -133,11 +133,11 @@ impl Copies<'_> {
         std::iter::once(format!("{name}.jsonl.zst")).chain(more).find(|name| !taken(name)).unwrap_or_default()
     }
 
-    fn copy<C: Choice>(
+    fn copy<C: RecordFilter>(
         &self,
         source: &Source<'_>,
-        choice: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
-        journal: &Journal,
+        filter: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
+        journal: &CopyJournal,
     ) -> Result<(), EngineError> {
         let target = self.root.join(&source.shard.name);
         if journal.has(self.root, &source.shard.name)? {
@@ -151,11 +151,11 @@ impl Copies<'_> {
             seen = consumed;
             if self.watch.stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let mut choice = choice(source)?;
-        let staying = choice.staying(source.records - source.rejected);
+        let mut filter = filter(source)?;
+        let staying = filter.count_kept(source.records - source.rejected);
         let mut trouble = None;
         let done = if self.annotate {
-            let mut noted = |record| match choice.stays(record).then(|| choice.note(record))? {
+            let mut noted = |record| match filter.keeps(record).then(|| filter.note(record))? {
                 Ok(note) => Some(note),
                 Err(error) => {
                     trouble.get_or_insert(error);
@@ -164,7 +164,7 @@ impl Copies<'_> {
             };
             copy_shard(source.shard, self.options, &target, Decide::Annotated(&mut noted), &mut progress)
         } else {
-            let mut plain = |record| if choice.stays(record) { Fate::Keep } else { Fate::Drop };
+            let mut plain = |record| if filter.keeps(record) { Fate::Keep } else { Fate::Drop };
             copy_shard(source.shard, self.options, &target, Decide::Plain(&mut plain), &mut progress)
         };
         let Some(copied) = done? else { return Err(EngineError::Stopped) };
@@ -177,26 +177,26 @@ impl Copies<'_> {
     }
 
     /// Puts the documents of shards that cannot be copied record by record into one file.
-    fn gather<C: Choice>(
+    fn gather<C: RecordFilter>(
         &self,
         sources: &[Source<'_>],
         target: &Path,
-        choice: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
+        filter: &impl Fn(&Source<'_>) -> Result<C, EngineError>,
     ) -> Result<(), EngineError> {
         let mut writer = JsonlWriter::create(target, Compression::Zstd)?;
         let mut extractor = Extractor::default();
         for source in sources {
-            let choice = choice(source)?;
+            let filter = filter(source)?;
             let mut reader = source.shard.open(self.options)?;
             let lines = reader.format() == Format::Jsonl;
-            let mut copied = Copied::default();
+            let mut copied = CopyCounts::default();
             while let Some(item) = reader.next()? {
                 if self.watch.stopped() {
                     return Err(EngineError::Stopped);
                 }
                 copied.rejected += u64::from(matches!(item, Item::Rejected(_)));
                 let Item::Document(document) = item else { continue };
-                if !choice.stays(document.place.record) {
+                if !filter.keeps(document.place.record) {
                     copied.dropped += 1;
                     continue;
                 }
@@ -210,7 +210,7 @@ impl Copies<'_> {
                 }
             }
             copied.source = reader.digest();
-            source.check(choice.staying(source.records - source.rejected), &copied)?;
+            source.check(filter.count_kept(source.records - source.rejected), &copied)?;
         }
         Ok(writer.finish()?)
     }

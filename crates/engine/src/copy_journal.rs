@@ -16,35 +16,35 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::EngineError;
 
 /// The journal of a folder of copies.
-pub(crate) struct Journal {
+pub(crate) struct CopyJournal {
     path: PathBuf,
     stamp: u128,
     /// The copies that earlier processes and this one have made.
-    done: Mutex<HashMap<String, Copy>>,
+    done: Mutex<HashMap<String, CopyDigest>>,
     file: Mutex<File>,
 }
 
 /// Size and digest of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Copy {
+struct CopyDigest {
     bytes: u64,
     digest: u64,
 }
 
-impl Copy {
+impl CopyDigest {
     /// A file of which nothing stays has no copy.
-    const NONE: Copy = Copy { bytes: u64::MAX, digest: 0 };
+    const NONE: CopyDigest = CopyDigest { bytes: u64::MAX, digest: 0 };
 
     fn of(path: &Path) -> std::io::Result<Self> {
         let mut file = match File::open(path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Copy::NONE),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(CopyDigest::NONE),
             file => file?,
         };
         let mut hash = Xxh3::new();
         let (mut buffer, mut bytes) = (vec![0; 128 << 10], 0);
         loop {
             match file.read(&mut buffer) {
-                Ok(0) => return Ok(Copy { bytes, digest: hash.digest() }),
+                Ok(0) => return Ok(CopyDigest { bytes, digest: hash.digest() }),
                 Ok(length) => {
                     hash.update(&buffer[..length]);
                     bytes += length as u64;
@@ -56,7 +56,7 @@ impl Copy {
     }
 }
 
-impl Journal {
+impl CopyJournal {
     /// Opens a journal, or begins one. Lines that do not bear the stamp are of another job and count for nothing.
     pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
         let failed = |error| EngineError::write(path, error);
@@ -73,7 +73,7 @@ impl Journal {
         drop(lines);
         file.set_len(whole).map_err(failed)?;
         let file = File::options().append(true).open(path).map_err(failed)?;
-        Ok(Journal { path: path.to_owned(), stamp, done: Mutex::new(done), file: Mutex::new(file) })
+        Ok(CopyJournal { path: path.to_owned(), stamp, done: Mutex::new(done), file: Mutex::new(file) })
     }
 
     /// True when a copy is done, and still what it was.
@@ -81,14 +81,14 @@ impl Journal {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner).get(name).copied();
         let Some(done) = done else { return Ok(false) };
         let path = root.join(name);
-        let there = Copy::of(&path).map_err(|error| EngineError::read(&path, error))?;
+        let there = CopyDigest::of(&path).map_err(|error| EngineError::read(&path, error))?;
         Ok(there == done)
     }
 
     /// Notes that a copy is done.
     pub(crate) fn add(&self, root: &Path, name: &str) -> Result<(), EngineError> {
         let path = root.join(name);
-        let copy = Copy::of(&path).map_err(|error| EngineError::read(&path, error))?;
+        let copy = CopyDigest::of(&path).map_err(|error| EngineError::read(&path, error))?;
         let written =
             self.file.lock().unwrap_or_else(PoisonError::into_inner).write_all(&line(name, copy, self.stamp));
         written.map_err(|error| EngineError::write(&self.path, error))?;
@@ -100,7 +100,7 @@ impl Journal {
     pub(crate) fn check_apart(&self, root: &Path) -> Result<(), EngineError> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let mut files: Vec<(FileId, &str)> = Vec::with_capacity(done.len());
-        for (name, copy) in done.iter().filter(|(_, copy)| **copy != Copy::NONE) {
+        for (name, copy) in done.iter().filter(|(_, copy)| **copy != CopyDigest::NONE) {
             let path = root.join(name);
             let facts = std::fs::metadata(&path).map_err(|error| EngineError::read(&path, error))?;
             files.push((file_id(&facts, files.len()), name));
@@ -136,15 +136,15 @@ fn file_id(_: &std::fs::Metadata, number: usize) -> FileId {
     (0, number as u64)
 }
 
-fn line(name: &str, copy: Copy, stamp: u128) -> Vec<u8> {
+fn line(name: &str, copy: CopyDigest, stamp: u128) -> Vec<u8> {
     let fact = serde_json::to_string(&(name, copy.bytes, copy.digest)).expect("names can be written");
     format!("{:032x} {fact}\n", sum(&fact, stamp)).into_bytes()
 }
 
-fn parse(line: &str, stamp: u128) -> Option<(String, Copy)> {
+fn parse(line: &str, stamp: u128) -> Option<(String, CopyDigest)> {
     let (digest, fact) = line.strip_suffix('\n')?.split_once(' ')?;
     let (name, bytes, digested) = serde_json::from_str(fact).ok()?;
-    (digest == format!("{:032x}", sum(fact, stamp))).then_some((name, Copy { bytes, digest: digested }))
+    (digest == format!("{:032x}", sum(fact, stamp))).then_some((name, CopyDigest { bytes, digest: digested }))
 }
 
 fn sum(fact: &str, stamp: u128) -> u128 {
@@ -159,7 +159,7 @@ mod tests {
     fn a_copy_is_done_when_the_journal_says_so_and_it_is_still_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let (root, path) = (folder.path(), folder.path().join("journal"));
-        let open = |stamp| Journal::open(&path, stamp).unwrap();
+        let open = |stamp| CopyJournal::open(&path, stamp).unwrap();
         std::fs::write(root.join("a"), "one").unwrap();
         assert!(!open(1).has(root, "a").unwrap(), "a file that is there is not done by that");
         open(1).add(root, "a").unwrap();
@@ -180,17 +180,17 @@ mod tests {
         let (root, path) = (folder.path(), folder.path().join("journal"));
         for name in ["a", "b"] {
             std::fs::write(root.join(name), name).unwrap();
-            Journal::open(&path, 1).unwrap().add(root, name).unwrap();
+            CopyJournal::open(&path, 1).unwrap().add(root, name).unwrap();
         }
         let whole = std::fs::read(&path).unwrap();
         for length in 0..whole.len() {
             std::fs::write(&path, &whole[..length]).unwrap();
-            let journal = Journal::open(&path, 1).unwrap();
+            let journal = CopyJournal::open(&path, 1).unwrap();
             let first = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
             assert_eq!(journal.has(root, "a").unwrap(), length >= first);
             assert!(!journal.has(root, "b").unwrap());
             journal.add(root, "b").unwrap();
-            assert!(Journal::open(&path, 1).unwrap().has(root, "b").unwrap());
+            assert!(CopyJournal::open(&path, 1).unwrap().has(root, "b").unwrap());
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
         let root = folder.path();
         std::fs::write(root.join("a"), "one").unwrap();
         std::fs::hard_link(root.join("a"), root.join("A")).unwrap();
-        let journal = Journal::open(&root.join("journal"), 1).unwrap();
+        let journal = CopyJournal::open(&root.join("journal"), 1).unwrap();
         journal.add(root, "a").unwrap();
         journal.check_apart(root).unwrap();
         journal.add(root, "A").unwrap();

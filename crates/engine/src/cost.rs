@@ -1,7 +1,7 @@
 //! The cost of a method: bytes and keys of a typical document, passes over the input.
 
 use lookalike_methods::lexicon::Lexicon;
-use lookalike_methods::{Detail, Method, Page, Scratch, Sketch};
+use lookalike_methods::{Buffers, LexiconDetail, Method, Page, Sketch};
 use lookalike_text::{Analyser, Features, Profile};
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ pub fn cost(method: &dyn Method) -> Cost {
             features
         })
         .collect();
-    let lexicon = method.lexicon() > Detail::Nothing;
+    let lexicon = method.lexicon() > LexiconDetail::Nothing;
     if lexicon {
         // A range that holds no word of so small a collection costs no less.
         let _ = method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
@@ -46,10 +46,10 @@ pub fn cost(method: &dyn Method) -> Cost {
     let mut sketch = Sketch::default();
     let passes = method.survey().map_or(0, |survey| survey.passes());
     if let Some(survey) = method.survey() {
-        let mut scratch = Scratch::default();
+        let mut scratch = Buffers::default();
         for pass in 0..passes {
             for (text, features) in texts.iter().zip(&pages) {
-                survey.see(pass, &Page { text, features }, &mut scratch);
+                survey.observe(pass, &Page { text, features }, &mut scratch);
             }
             survey.end(pass);
         }

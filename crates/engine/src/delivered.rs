@@ -12,12 +12,12 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::context::{remove_if_there, write_whole};
 use crate::error::EngineError;
-use crate::folder::Own;
+use crate::folder::JobFiles;
 use crate::job::{RUN, SUMMARY, WORK};
 
 /// The length and digest that a file is known again by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Digested {
+pub struct FileDigest {
     /// Its length.
     pub bytes: u64,
     /// XXH3-128 of its content.
@@ -26,10 +26,10 @@ pub struct Digested {
 
 /// A summary with what all other files of its folder are known again by.
 #[derive(Serialize)]
-struct Signed<'s, S> {
+struct SummaryWithFiles<'s, S> {
     #[serde(flatten)]
     summary: &'s S,
-    files: &'s BTreeMap<String, Digested>,
+    files: &'s BTreeMap<String, FileDigest>,
 }
 
 /// The field that a small file ends with: a checksum of all that stands before it.
@@ -37,23 +37,23 @@ const CHECKSUM: &str = ",\n  \"checksum\": \"";
 const CLOSE: &str = "\"\n}\n";
 
 /// Digests a file.
-pub fn digest_file(path: &Path) -> Result<Digested, EngineError> {
+pub fn digest_file(path: &Path) -> Result<FileDigest, EngineError> {
     let (bytes, digest) = digest_of(path)?;
-    Ok(Digested { bytes, xxh3: format!("{digest:032x}") })
+    Ok(FileDigest { bytes, xxh3: format!("{digest:032x}") })
 }
 
 /// The length of a file, and the XXH3-128 of its content.
 pub(crate) fn digest_of(path: &Path) -> Result<(u64, u128), EngineError> {
     let failed = |error| EngineError::read(path, error);
     let mut file = File::open(path).map_err(failed)?;
-    let (mut sum, mut bytes, mut room) = (Xxh3::new(), 0, vec![0; 256 << 10]);
+    let (mut sum, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 256 << 10]);
     loop {
-        let read = file.read(&mut room).map_err(failed)?;
+        let read = file.read(&mut buffer).map_err(failed)?;
         if read == 0 {
             return Ok((bytes, sum.digest128()));
         }
         bytes += read as u64;
-        sum.update(&room[..read]);
+        sum.update(&buffer[..read]);
     }
 }
 
@@ -67,19 +67,19 @@ pub fn names(folder: &Path) -> Result<Vec<String>, EngineError> {
 /// The names of all files under a folder.
 pub(crate) fn all_names(folder: &Path) -> Result<Vec<String>, EngineError> {
     let mut found = Vec::new();
-    gather(folder, "", &mut found)?;
+    collect_names(folder, "", &mut found)?;
     found.sort();
     Ok(found)
 }
 
-fn gather(folder: &Path, above: &str, found: &mut Vec<String>) -> Result<(), EngineError> {
+fn collect_names(folder: &Path, above: &str, found: &mut Vec<String>) -> Result<(), EngineError> {
     for entry in std::fs::read_dir(folder).map_err(|error| EngineError::read(folder, error))? {
         let entry = entry.map_err(|error| EngineError::read(folder, error))?;
         // No file that is written here has a name that is no text.
         let Ok(name) = entry.file_name().into_string() else { continue };
         let name = format!("{above}{name}");
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => gather(&entry.path(), &format!("{name}/"), found)?,
+            Ok(kind) if kind.is_dir() => collect_names(&entry.path(), &format!("{name}/"), found)?,
             Ok(kind) if kind.is_file() => found.push(name),
             _ => {}
         }
@@ -123,8 +123,8 @@ pub(crate) fn conclude(
         // An earlier process did not come to the end of it.
         remove_if_there(&folder.join(name))?;
     }
-    let own = Own::of(folder);
-    let result = |name: &String| own.has(name) && name != SUMMARY && name != RUN;
+    let job_files = JobFiles::of(folder);
+    let result = |name: &String| job_files.has(name) && name != SUMMARY && name != RUN;
     let names: Vec<String> = names(folder)?.into_iter().filter(result).collect();
     let digest = |name: &String| Ok((name.clone(), digest_file(&folder.join(name))?));
     let mut files = names.iter().map(digest).collect::<Result<BTreeMap<_, _>, EngineError>>()?;
@@ -136,7 +136,7 @@ pub(crate) fn conclude(
     paths.extend([folder.join(RUN), folder.to_owned()]);
     paths.extend(folders(folder, &names));
     sync(&paths)?;
-    write_durably(&folder.join(SUMMARY), &sealed(&Signed { summary, files: &files }))
+    write_durably(&folder.join(SUMMARY), &sealed(&SummaryWithFiles { summary, files: &files }))
 }
 
 /// The folders under `folder` that files are in: their own names must survive as well.
@@ -185,6 +185,6 @@ mod tests {
         let content: Vec<u8> = (0..700_000u32).map(|number| (number % 251) as u8).collect();
         std::fs::write(&path, &content).unwrap();
         let digested = digest_file(&path).unwrap();
-        assert_eq!(digested, Digested { bytes: 700_000, xxh3: format!("{:032x}", hash::digest(&content)) });
+        assert_eq!(digested, FileDigest { bytes: 700_000, xxh3: format!("{:032x}", hash::digest(&content)) });
     }
 }

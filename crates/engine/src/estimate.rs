@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use lookalike_corpus::{Corpus, Item, Origin};
 use lookalike_methods::lexicon::Lexicon;
-use lookalike_methods::{Detail, Page, Scratch, Sketch};
+use lookalike_methods::{Buffers, LexiconDetail, Page, Sketch};
 use lookalike_text::extract::Extractor;
 use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::context::Spool;
 use crate::error::EngineError;
-use crate::panel::{Panel, Seat};
+use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::HEAVY;
-use crate::reading::Readings;
 use crate::recipe::JobRecipe;
 use crate::sketch::Row;
 use crate::store::symbols::BlockBuilder;
+use crate::text_analysis::TextAnalyses;
 
 /// Bytes of input that the sample reads.
 const SAMPLE_BYTES: u64 = 512 << 10;
@@ -26,7 +26,7 @@ const TEXT_BYTES: u64 = 4 << 20;
 
 /// The first documents of a corpus.
 #[derive(Default)]
-struct First {
+struct SampledDocuments {
     texts: Vec<String>,
     /// Bytes of the contents of these, and of the documents behind them.
     seen: u64,
@@ -43,36 +43,36 @@ struct First {
 /// brought into the order of a field is there up to three times: as it was, in sorted runs, and in order.
 pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Result<(u64, u64), EngineError> {
     // What becomes of the first documents is taken to become of all.
-    let spool = !corpus.shards().is_empty() && spool.keeps(corpus, &(0..1)).spooled;
+    let spool = !corpus.shards().is_empty() && spool.reread_access(corpus, &(0..1)).spooled;
     let (panel, measure, profile) = (recipe.panel()?, recipe.measure()?, recipe.profile()?);
-    let first = first(recipe, corpus)?;
-    panel.proposers().iter().for_each(|seat| teach(seat, &profile, &first.texts));
-    let mut readings = Readings::new(&profile, &profile, &panel, Secret::of_process());
+    let sampled = sample_documents(recipe, corpus)?;
+    panel.proposers().iter().for_each(|entry| teach(entry, &profile, &sampled.texts));
+    let mut analyses = TextAnalyses::new(&profile, &profile, &panel, Secret::of_process());
     let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
     let mut sketch = Sketch::default();
     let times = if recipe.order.is_some() { 3 } else { 1 };
     let mut scratch = 0;
-    for text in &first.texts {
-        readings.turn();
-        let wordless = readings.words(text).is_empty();
+    for text in &sampled.texts {
+        analyses.start_text();
+        let wordless = analyses.words(text).is_empty();
         scratch += times * (Row::WIDTH + panel.width()) as u64;
         if wordless {
             continue;
         }
         // Keys go from sorted runs into sorted runs.
-        scratch += times.min(2) * key_bytes(&panel, &mut readings, text, &mut sketch);
-        if spool && blocks.push(0, measure.symbols(readings.measuring(text), &mut symbols)) {
+        scratch += times.min(2) * key_bytes(&panel, &mut analyses, text, &mut sketch);
+        if spool && blocks.push(0, measure.symbols(analyses.measuring(text), &mut symbols)) {
             blocks.encode(&mut encoded);
         }
     }
     if !blocks.is_empty() {
         blocks.encode(&mut encoded);
     }
-    let known = times * first.named + first.known;
-    Ok((first.read, known + first.of_all(scratch + encoded.len() as u64)))
+    let known = times * sampled.named + sampled.known;
+    Ok((sampled.read, known + sampled.of_all(scratch + encoded.len() as u64)))
 }
 
-impl First {
+impl SampledDocuments {
     /// Bytes that become of all documents, when so many become of those that were looked at.
     fn of_all(&self, seen: u64) -> u64 {
         let share = u128::from(self.unseen) * u128::from(seen) / u128::from(self.seen.max(1));
@@ -81,19 +81,20 @@ impl First {
 }
 
 /// Bytes of a document's keys by all methods.
-fn key_bytes(panel: &Panel, readings: &mut Readings, text: &str, sketch: &mut Sketch) -> u64 {
+fn key_bytes(panel: &Panel, analyses: &mut TextAnalyses, text: &str, sketch: &mut Sketch) -> u64 {
     let mut bytes = 0;
-    for (number, seat) in panel.proposers().iter().enumerate() {
-        if let Some(page) = readings.page(number, text) {
-            seat.method.sketch(&page, sketch);
-            bytes += sketch.keys.len() * if seat.method.tagged() { 16 } else { 12 };
+    for (number, entry) in panel.proposers().iter().enumerate() {
+        if let Some(page) = analyses.page(number, text) {
+            entry.method.sketch(&page, sketch);
+            bytes += sketch.keys.len() * if entry.method.tagged() { 16 } else { 12 };
         }
     }
     bytes as u64
 }
 
-fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
-    let (mut first, mut extractor, content) = (First::default(), Extractor::default(), recipe.content()?);
+fn sample_documents(recipe: &JobRecipe, corpus: &Corpus) -> Result<SampledDocuments, EngineError> {
+    let (mut sampled, mut extractor, content) =
+        (SampledDocuments::default(), Extractor::default(), recipe.content()?);
     for shard in corpus.shards().iter().filter(|shard| shard.origin != Origin::Stdin) {
         let mut reader = shard.open(corpus.options())?;
         let mut enough = None;
@@ -103,35 +104,35 @@ fn first(recipe: &JobRecipe, corpus: &Corpus) -> Result<First, EngineError> {
             if enough.is_some_and(|enough| read > enough) {
                 break;
             }
-            enough = enough.or((first.read + read >= SAMPLE_BYTES).then_some(read));
+            enough = enough.or((sampled.read + read >= SAMPLE_BYTES).then_some(read));
             let Some(item) = reader.next()? else { break };
             let Item::Document(document) = item else { continue };
             if document.content.len() >= HEAVY {
                 // It would take more memory than an estimate is worth; its symbols take about half of it.
-                first.known += document.content.len() as u64 / 2;
+                sampled.known += document.content.len() as u64 / 2;
                 continue;
             }
-            first.named += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
+            sampled.named += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
             let bytes = document.content.len() as u64;
-            if first.seen >= TEXT_BYTES {
-                first.unseen += bytes;
+            if sampled.seen >= TEXT_BYTES {
+                sampled.unseen += bytes;
                 continue;
             }
-            first.seen += bytes;
-            first.texts.push(extractor.extract(&document, content).text.to_owned());
+            sampled.seen += bytes;
+            sampled.texts.push(extractor.extract(&document, content).text.to_owned());
         }
-        first.read += enough.unwrap_or_else(|| reader.consumed());
-        if first.read >= SAMPLE_BYTES {
+        sampled.read += enough.unwrap_or_else(|| reader.consumed());
+        if sampled.read >= SAMPLE_BYTES {
             break;
         }
     }
-    Ok(first)
+    Ok(sampled)
 }
 
 /// Lets a method that must know the corpus first see the sample instead.
-fn teach(seat: &Seat, run: &Profile, texts: &[String]) {
-    let method = &seat.method;
-    if method.lexicon() == Detail::Nothing && method.survey().is_none() {
+fn teach(entry: &PanelMethod, run: &Profile, texts: &[String]) {
+    let method = &entry.method;
+    if method.lexicon() == LexiconDetail::Nothing && method.survey().is_none() {
         return;
     }
     let profile = method.profile().unwrap_or(run);
@@ -143,17 +144,17 @@ fn teach(seat: &Seat, run: &Profile, texts: &[String]) {
         features
     };
     let pages: Vec<Features> = texts.iter().map(&mut read).collect();
-    if method.lexicon() > Detail::Nothing {
+    if method.lexicon() > LexiconDetail::Nothing {
         // What cannot be learned from so little has no keys here, and is an error of the run if it stays so.
         let _ = method.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
     }
     let Some(survey) = method.survey() else { return };
-    let mut scratch = Scratch::default();
+    let mut scratch = Buffers::default();
     for pass in 0..survey.passes() {
         let seen = texts.iter().zip(&pages).filter(|(_, features)| !features.is_empty());
         // What is enough of the corpus is enough of its beginning.
-        for (text, features) in seen.step_by(survey.one_in() as usize) {
-            survey.see(pass, &Page { text, features }, &mut scratch);
+        for (text, features) in seen.step_by(survey.sampling_interval() as usize) {
+            survey.observe(pass, &Page { text, features }, &mut scratch);
         }
         survey.end(pass);
     }
@@ -179,11 +180,11 @@ mod tests {
         sink.finish().unwrap();
         let recipe = recipe("minhash");
         let corpus = Corpus::open(&[&small], lookalike_corpus::ReadOptions::default()).unwrap();
-        let first = first(&recipe, &corpus).unwrap();
-        let held: usize = first.texts.iter().map(String::len).sum();
+        let sampled = sample_documents(&recipe, &corpus).unwrap();
+        let held: usize = sampled.texts.iter().map(String::len).sum();
         assert!((held as u64) < TEXT_BYTES + HEAVY as u64, "{held}");
-        let all = first.seen + first.unseen;
+        let all = sampled.seen + sampled.unseen;
         assert_eq!(all, 1500 * (line.len() as u64 - 12), "all of them count");
-        assert_eq!(first.of_all(first.seen), all);
+        assert_eq!(sampled.of_all(sampled.seen), all);
     }
 }

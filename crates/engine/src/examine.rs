@@ -1,38 +1,38 @@
 //! One document at a time: what a job makes of a document, and what it says of two, for whoever keeps documents for longer
 //! than a job.
 //!
-//! An [`Examiner`] is a recipe made real, with what its methods must know. A [`Desk`] has the buffers of one thread. Nothing
+//! An [`Examiner`] is a recipe made real, with what its methods must know. [`ExamineBuffers`] has the buffers of one thread. Nothing
 //! here decides anything: the same methods and the same measure are asked as in a job, one pair after the other.
 
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
-use lookalike_methods::{Asked, Detail, Key, Method, Score, Sketch};
+use lookalike_methods::{DirectedKeyCounts, Key, LexiconDetail, Method, Score, Sketch};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash::{self, Secret, Sorting};
+use lookalike_text::hash::{self, Secret, SortBuffers};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
 use crate::lexicon;
 use crate::measure::{Measure, Measured};
-use crate::panel::{MOST_METHODS, Panel, Seat};
-use crate::reading::Readings;
+use crate::panel::{MOST_METHODS, Panel, PanelMethod};
 use crate::recipe::{JobRecipe, Keep, Within};
 use crate::sketch::{self, Group};
 use crate::survey;
+use crate::text_analysis::TextAnalyses;
 use crate::walk::Watch;
 
 /// The number of keys that two documents share, by method; 0 where the method did not propose them.
-pub type Shared = [u32; MOST_METHODS];
+pub type SharedKeys = [u32; MOST_METHODS];
 
 /// The name under which a lexicon that was given lies among what was learned.
 pub(crate) const GIVEN: &str = "given";
 
 /// The data that methods must learn from a collection, in a folder of its own.
 #[derive(Debug)]
-pub struct Knowledge<'k> {
+pub struct LearnedData<'k> {
     /// The folder.
     pub folder: &'k Path,
     /// A lexicon that was given, to be copied there.
@@ -41,7 +41,7 @@ pub struct Knowledge<'k> {
     pub corpus: Option<&'k Corpus>,
 }
 
-impl Knowledge<'_> {
+impl LearnedData<'_> {
     /// Lets the methods of a recipe learn what they must know. Refuses a recipe whose methods would know nothing.
     pub fn gather(&self, recipe: &JobRecipe, settings: &Settings, watch: &Watch) -> Result<(), EngineError> {
         self.check(recipe)?;
@@ -50,20 +50,20 @@ impl Knowledge<'_> {
             let copy = self.folder.join(GIVEN);
             std::fs::copy(lexicon, &copy).map_err(|error| EngineError::write(&copy, error))?;
         }
-        let nothing = nothing();
-        let corpus = self.corpus.unwrap_or(&nothing);
+        let empty_corpus = empty_corpus();
+        let corpus = self.corpus.unwrap_or(&empty_corpus);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(settings.threads.max(1))
             .build()
             .map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
-        pool.install(|| known(recipe, corpus, settings, watch, self.folder).map(drop))
+        pool.install(|| learned_context(recipe, corpus, settings, watch, self.folder).map(drop))
     }
 
     fn check(&self, recipe: &JobRecipe) -> Result<(), EngineError> {
         lexicon::check(recipe, self.lexicon)?;
         for method in recipe.methods()?.iter().filter(|_| self.corpus.is_none()) {
             let name = method.recipe().name;
-            if method.lexicon() > Detail::Nothing && self.lexicon.is_none() {
+            if method.lexicon() > LexiconDetail::Nothing && self.lexicon.is_none() {
                 return Err(EngineError::Request(format!(
                     "{name} weighs words by a collection; give --lexicon FILE, or make the index by `lookalike index create` with --learn INPUT"
                 )));
@@ -79,26 +79,26 @@ impl Knowledge<'_> {
     }
 }
 
-pub(crate) fn nothing() -> Corpus {
+pub(crate) fn empty_corpus() -> Corpus {
     Corpus::in_memory("nothing.jsonl", Vec::new().into(), ReadOptions::default())
 }
 
 /// A context with all that methods must know, which lies in `folder` or is put there.
-pub(crate) fn known<'j>(
+pub(crate) fn learned_context<'j>(
     recipe: &'j JobRecipe,
     corpus: &'j Corpus,
     settings: &'j Settings,
     watch: &'j Watch,
     folder: &Path,
 ) -> Result<Context<'j>, EngineError> {
-    let mut ctx = lexical(recipe, corpus, settings, watch, folder)?;
-    survey::make_room(&mut ctx)?;
+    let mut ctx = context_with_lexicons(recipe, corpus, settings, watch, folder)?;
+    survey::reserve_memory(&mut ctx)?;
     survey::survey(&ctx)?;
     Ok(ctx)
 }
 
 /// A context with the lexicons that methods ask for, which lie in `folder` or are put there.
-pub(crate) fn lexical<'j>(
+pub(crate) fn context_with_lexicons<'j>(
     recipe: &'j JobRecipe,
     corpus: &'j Corpus,
     settings: &'j Settings,
@@ -151,11 +151,11 @@ pub struct Examined {
 }
 
 impl Examiner {
-    /// With what methods of this recipe learned in [`Knowledge::gather`].
-    pub fn open(recipe: JobRecipe, knowledge: &Path) -> Result<Self, EngineError> {
+    /// With what methods of this recipe learned in [`LearnedData::gather`].
+    pub fn open(recipe: JobRecipe, learned: &Path) -> Result<Self, EngineError> {
         let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
-        let (corpus, watch) = (nothing(), Watch::default());
-        let ctx = known(&recipe, &corpus, &settings, &watch, knowledge)?;
+        let (corpus, watch) = (empty_corpus(), Watch::default());
+        let ctx = learned_context(&recipe, &corpus, &settings, &watch, learned)?;
         let Context { panel, measure, profile, measuring, measures, content, keep, within, secret, .. } = ctx;
         Ok(Examiner { panel, measure, profile, measuring, measures, content, keep, within, secret, recipe })
     }
@@ -188,19 +188,19 @@ impl Examiner {
 
     /// The methods that propose pairs.
     pub fn methods(&self) -> impl ExactSizeIterator<Item = &dyn Method> {
-        self.panel.proposers().iter().map(|seat| &*seat.method)
+        self.panel.proposers().iter().map(|entry| &*entry.method)
     }
 
     fn group(&self, document: &Document<'_>) -> Group {
         Group::of(self.within.as_ref(), &self.keep, document, &self.secret)
     }
 
-    pub(crate) fn seat(&self, method: usize) -> &Seat {
+    pub(crate) fn panel_method(&self, method: usize) -> &PanelMethod {
         &self.panel.proposers()[method]
     }
 
     /// True unless a proposed pair is told apart by its records, whatever its documents are when they are looked at.
-    pub fn possible(&self, [a, b]: [&[u8]; 2], shared: &Shared) -> bool {
+    pub fn possible(&self, [a, b]: [&[u8]; 2], shared: &SharedKeys) -> bool {
         match self.recipe.verified {
             true => self.promising([a, b], shared),
             false => {
@@ -221,14 +221,14 @@ impl Examiner {
 
     /// Returns the number that [`Method::accept`] is given for a pair proposed by `asked` keys, both directions packed into one
     /// where some keys only ask; nothing when fewer keys are shared than the method requires.
-    pub fn shared(&self, method: usize, asked: Asked) -> Option<u32> {
-        let method = &self.seat(method).method;
+    pub fn shared(&self, method: usize, asked: DirectedKeyCounts) -> Option<u32> {
+        let method = &self.panel_method(method).method;
         let enough = asked.forward.max(asked.backward) >= method.keys_to_share();
-        enough.then(|| if method.asks() { asked.pack() } else { asked.forward })
+        enough.then(|| if method.has_query_keys() { asked.pack() } else { asked.forward })
     }
 
     /// True when a pair was proposed by as many methods as must.
-    pub fn proposed(&self, shared: &Shared) -> bool {
+    pub fn proposed(&self, shared: &SharedKeys) -> bool {
         let mut by = shared[..self.panel.proposers().len()].iter().map(|&shared| shared > 0);
         if self.panel.wants_all() { by.all(|yes| yes) } else { by.any(|yes| yes) }
     }
@@ -236,16 +236,16 @@ impl Examiner {
     /// True when two documents with equal words are near-duplicates: always where pairs are measured, else if the methods
     /// have a signature for them.
     pub fn counts_equals(&self, record: &[u8]) -> bool {
-        self.recipe.verified || self.panel.speaks_of(record)
+        self.recipe.verified || self.panel.accepts_equal(record)
     }
 
     /// True when all methods go by the words of the run's profile alone: equal words then have equal keys.
     pub fn goes_by_words(&self) -> bool {
-        self.panel.proposers().iter().all(Seat::goes_by_words)
+        self.panel.proposers().iter().all(PanelMethod::goes_by_words)
     }
 
     /// True unless a pair of records is not proposed, or is told apart by them where pairs are measured.
-    pub fn promising(&self, [a, b]: [&[u8]; 2], shared: &Shared) -> bool {
+    pub fn promising(&self, [a, b]: [&[u8]; 2], shared: &SharedKeys) -> bool {
         self.proposed(shared) && (!self.recipe.verified || self.panel.promising(a, b, shared))
     }
 
@@ -254,13 +254,13 @@ impl Examiner {
     pub fn judge<E>(
         &self,
         [a, b]: [&[u8]; 2],
-        shared: &Shared,
+        shared: &SharedKeys,
         measured: impl FnOnce() -> Result<Option<Measured>, E>,
     ) -> Result<Option<Measured>, E> {
         if self.recipe.verified {
             return if self.panel.promising(a, b, shared) { measured() } else { Ok(None) };
         }
-        let own = self.own(measured)?;
+        let own = self.own_score(measured)?;
         Ok(self.panel.accept(a, b, shared, || own).map(as_measured))
     }
 
@@ -273,13 +273,16 @@ impl Examiner {
         if self.recipe.verified {
             return measured();
         }
-        let own = self.own(measured)?;
+        let own = self.own_score(measured)?;
         Ok(self.panel.accept_unproposed(a, b, || own).map(as_measured))
     }
 
     /// Returns the score that methods with a measure of their own give a pair; nothing where there is no such method or the
     /// pair does not count.
-    fn own<E>(&self, measured: impl FnOnce() -> Result<Option<Measured>, E>) -> Result<Option<Score>, E> {
+    fn own_score<E>(
+        &self,
+        measured: impl FnOnce() -> Result<Option<Measured>, E>,
+    ) -> Result<Option<Score>, E> {
         if !self.measures {
             return Ok(None);
         }
@@ -299,26 +302,26 @@ fn as_measured(score: Score) -> Measured {
 }
 
 /// The buffers of one thread, used again for one document after the other.
-pub struct Desk {
+pub struct ExamineBuffers {
     extractor: Extractor,
-    readings: Readings,
+    analyses: TextAnalyses,
     sketch: Sketch,
     symbols: Vec<u64>,
-    sorting: Sorting,
+    sorting: SortBuffers,
 }
 
-impl std::fmt::Debug for Desk {
+impl std::fmt::Debug for ExamineBuffers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Desk")
+        f.write_str("ExamineBuffers")
     }
 }
 
-impl Desk {
+impl ExamineBuffers {
     /// Creates the buffers for this examiner.
     pub fn new(examiner: &Examiner) -> Self {
-        Desk {
+        ExamineBuffers {
             extractor: Extractor::default(),
-            readings: Readings::new(
+            analyses: TextAnalyses::new(
                 &examiner.profile,
                 &examiner.measuring,
                 &examiner.panel,
@@ -326,7 +329,7 @@ impl Desk {
             ),
             sketch: Sketch::default(),
             symbols: Vec::new(),
-            sorting: Sorting::default(),
+            sorting: SortBuffers::default(),
         }
     }
 
@@ -352,13 +355,13 @@ impl Desk {
     ) -> Result<usize, String> {
         let group = examiner.group(document);
         let text = self.extractor.extract(document, examiner.content).text;
-        read(&mut self.readings, &mut self.sketch, examiner, text, group, sketch)?;
+        read(&mut self.analyses, &mut self.sketch, examiner, text, group, sketch)?;
         Ok(text.len())
     }
 
     fn examine(&mut self, examiner: &Examiner, text: String, group: Group) -> Result<Examined, String> {
         let mut examined = Examined::default();
-        read(&mut self.readings, &mut self.sketch, examiner, &text, group, &mut examined)?;
+        read(&mut self.analyses, &mut self.sketch, examiner, &text, group, &mut examined)?;
         if examiner.measures && examined.words > 0 {
             examined.symbols = self.symbols(examiner, &text).to_vec();
         }
@@ -367,13 +370,13 @@ impl Desk {
     }
 
     fn symbols(&mut self, examiner: &Examiner, text: &str) -> &[u64] {
-        examiner.measure.symbols(self.readings.measuring(text), &mut self.symbols)
+        examiner.measure.symbols(self.analyses.measuring(text), &mut self.symbols)
     }
 
     /// Returns the form in which an extracted text is compared.
     pub fn prepare_text(&mut self, examiner: &Examiner, text: &str) -> Vec<u64> {
-        self.readings.turn();
-        let symbols = examiner.measure.symbols(self.readings.measuring(text), &mut self.symbols);
+        self.analyses.start_text();
+        let symbols = examiner.measure.symbols(self.analyses.measuring(text), &mut self.symbols);
         let mut prepared = Vec::with_capacity(symbols.len());
         examiner.measure.prepare(symbols, &mut prepared, &mut self.sorting);
         prepared
@@ -389,7 +392,7 @@ impl Desk {
 
 /// Replaces words, digest, record and keys with those of a text.
 fn read(
-    readings: &mut Readings,
+    analyses: &mut TextAnalyses,
     sketch: &mut Sketch,
     examiner: &Examiner,
     text: &str,
@@ -400,8 +403,8 @@ fn read(
     if let Some(reason) = panel.refuses(text) {
         return Err(reason);
     }
-    readings.turn();
-    let words = readings.words(text);
+    analyses.start_text();
+    let words = analyses.words(text);
     let wordless = words.is_empty();
     if wordless && panel.refuses("").is_some() {
         return Err(sketch::NO_WORD.to_owned());
@@ -410,15 +413,15 @@ fn read(
     out.digest = group.digest(words, &examiner.secret);
     out.record.clear();
     out.keys.resize_with(panel.proposers().len(), Vec::new);
-    for (place, seat) in panel.seats().iter().enumerate() {
+    for (method, entry) in panel.methods().iter().enumerate() {
         sketch.clear();
-        if let Some(page) = readings.page(place, text).filter(|_| !wordless) {
-            seat.method.sketch(&page, sketch);
+        if let Some(page) = analyses.page(method, text).filter(|_| !wordless) {
+            entry.method.sketch(&page, sketch);
         }
-        Panel::put(seat, sketch, &mut out.record);
-        if let Some(keys) = out.keys.get_mut(place) {
+        Panel::put(entry, sketch, &mut out.record);
+        if let Some(keys) = out.keys.get_mut(method) {
             keys.clear();
-            keys.extend(sketch.keys.iter().map(|key| Key { value: key.value ^ group.turn, ..*key }));
+            keys.extend(sketch.keys.iter().map(|key| Key { value: key.value ^ group.key_mask, ..*key }));
             keys.sort_unstable();
             keys.dedup_by_key(|key| key.value);
         }

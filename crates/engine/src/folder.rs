@@ -1,7 +1,7 @@
-//! The folder of a job: what in it is the job's, and how it is given back.
+//! The folder of a job: what in it is the job's, and how that is removed.
 //!
-//! Whatever is removed here was written by a job: scratch files, results by their names, and copies by the names that the summary, the ticket or
-//! the journal of copies says they have. Other files stay where they are.
+//! Whatever is removed here was written by a job: scratch files, results by their names, and copies by the names that the summary, the
+//! manifest or the journal of copies says they have. Other files stay where they are.
 
 use std::collections::HashSet;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::context::remove_if_there;
 use crate::error::EngineError;
-use crate::job::{LOCK, SUMMARY, TICKET, WORK, lock};
+use crate::job::{LOCK, MANIFEST, SUMMARY, WORK, lock};
 use crate::store::journal;
 
 /// Results by name; tables also with other endings.
@@ -45,14 +45,14 @@ const TABLES: [&str; 12] = [
 const ENDINGS: [&str; 5] = [".jsonl", ".parquet", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
 
 /// Tells the files that a job wrote in its folder from others that lie there.
-pub(crate) struct Own {
+pub(crate) struct JobFiles {
     copies: HashSet<PathBuf>,
 }
 
-impl Own {
+impl JobFiles {
     /// The files of the job in `folder`, whose scratch files are still there.
     pub(crate) fn of(folder: &Path) -> Self {
-        Own { copies: copies(folder).into_iter().collect() }
+        JobFiles { copies: copies(folder).into_iter().collect() }
     }
 
     /// True for a result, or a copy, by its name below the folder.
@@ -107,9 +107,9 @@ fn copies(folder: &Path) -> Vec<PathBuf> {
         names.extend(files.keys().map(PathBuf::from).collect::<Vec<_>>().iter().filter(copied).cloned());
     }
     let mut shards: Vec<String> = Vec::new();
-    let ticket = fs::read_to_string(folder.join(WORK).join(TICKET)).unwrap_or_default();
-    if let Ok(ticket) = serde_json::from_str::<Value>(ticket.lines().next().unwrap_or_default()) {
-        let marks = ticket["inputs"].as_array().into_iter().flatten();
+    let manifest = fs::read_to_string(folder.join(WORK).join(MANIFEST)).unwrap_or_default();
+    if let Ok(manifest) = serde_json::from_str::<Value>(manifest.lines().next().unwrap_or_default()) {
+        let marks = manifest["inputs"].as_array().into_iter().flatten();
         shards.extend(marks.filter_map(|mark| mark["name"].as_str().map(str::to_owned)));
     }
     let journal = fs::read_to_string(folder.join(WORK).join("copies")).unwrap_or_default();
@@ -123,22 +123,22 @@ fn copies(folder: &Path) -> Vec<PathBuf> {
     names
 }
 
-/// Gives a folder back that nobody holds; see [`give_back`].
-pub(crate) fn give_back_free(folder: &Path, made: bool) {
+/// Does the same as [`remove_unstarted`], unless the folder is locked.
+pub(crate) fn remove_unstarted_if_unlocked(folder: &Path, made: bool) {
     let work = folder.join(WORK);
     let held = if work.is_dir() { lock(folder, &work.join(LOCK)) } else { return };
     if held.is_ok() {
-        give_back(folder, made);
+        remove_unstarted(folder, made);
     }
 }
 
-/// Gives a folder back in which nothing was read yet: as if the job had never been begun. `made` says that it was not there before.
-pub(crate) fn give_back(folder: &Path, made: bool) {
+/// Removes the scratch files of a job that has read nothing yet, as if it had never been begun. `made` says that it was not there before.
+pub(crate) fn remove_unstarted(folder: &Path, made: bool) {
     let work = folder.join(WORK);
     let names = || fs::read_dir(&work).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let begun = |name: &std::ffi::OsStr| {
         let name = name.to_string_lossy();
-        let ours = [LOCK, TICKET, journal::NAME].contains(&&*name);
+        let ours = [LOCK, MANIFEST, journal::NAME].contains(&&*name);
         ours || name.starts_with('u') && !(name.ends_with(".done") || name.ends_with(".begun"))
     };
     if !names().all(|name| begun(&name)) {
@@ -166,7 +166,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         };
-        let ticket = "{\"inputs\":[{\"name\":\"a/b.jsonl\"},{\"name\":\"../letter\"}]}\nx\n";
+        let manifest = "{\"inputs\":[{\"name\":\"a/b.jsonl\"},{\"name\":\"../letter\"}]}\nx\n";
         for (name, content) in [
             ("summary.json", "{\"files\":{\"kept/s.jsonl\":{},\"/etc/x\":{}}}"),
             ("removed.parquet", ""),
@@ -176,7 +176,7 @@ mod tests {
             ("letter", ""),
             ("notes.txt", ""),
             ("work/lock", ""),
-            ("work/job.json", ticket),
+            ("work/job.json", manifest),
             ("work/deep/x", ""),
         ] {
             put(name, content);
@@ -211,7 +211,7 @@ mod tests {
             for name in ["work/lock", "work/job.json", file] {
                 fs::write(folder.join(name), "").unwrap();
             }
-            give_back(&folder, true);
+            remove_unstarted(&folder, true);
             assert_eq!(folder.exists(), !gone, "{file}");
             let _ = fs::remove_dir_all(&folder);
         }

@@ -5,30 +5,30 @@ use std::sync::{Mutex, PoisonError};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::order::Numbers;
-use crate::pipeline::{self, Batch, Feed, Spare};
-use crate::sketch::{ReadAgain, Workshop, unit_file};
+use crate::order::UnitNumbers;
+use crate::pipeline::{self, Batch, BufferPool, Feed};
+use crate::sketch::{RereadBatch, SketchWorker, unit_file};
 use crate::store::symbols::{Block, SpoolReader};
 
 /// Takes a document's number and what it is measured by.
-pub(crate) type Take<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;
+pub(crate) type SymbolSink<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;
 
 /// Hands over the symbols of every document for which `wanted` holds. From the input they come in no fixed order.
 pub(crate) fn symbols(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     wanted: &(dyn Fn(u32) -> bool + Sync),
-    take: &mut Take<'_>,
+    take: &mut SymbolSink<'_>,
 ) -> Result<(), EngineError> {
-    let mut again = Vec::new();
+    let mut to_reread = Vec::new();
     for (unit, meta) in catalogue.units().iter().enumerate() {
         ctx.check()?;
-        let numbers = Numbers::of_unit(ctx, catalogue, unit)?;
+        let numbers = UnitNumbers::of_unit(ctx, catalogue, unit)?;
         if !(0..meta.records() as u32).any(|local| wanted(numbers.of(local))) {
             continue;
         }
         if !meta.spooled {
-            again.push(unit);
+            to_reread.push(unit);
             continue;
         }
         let mut spool = SpoolReader::open(&unit_file(ctx, unit, "spool"), ctx.stamp)?;
@@ -41,47 +41,47 @@ pub(crate) fn symbols(
             )?;
         }
     }
-    if again.is_empty() { Ok(()) } else { read_again(ctx, catalogue, &again, wanted, take) }
+    if to_reread.is_empty() { Ok(()) } else { reread(ctx, catalogue, &to_reread, wanted, take) }
 }
 
 /// The error about an input that has other documents than it had.
-pub(crate) fn changed(ctx: &Context<'_>) -> EngineError {
+pub(crate) fn input_changed(ctx: &Context<'_>) -> EngineError {
     let what = "documents were added, taken away or changed while the job ran".to_owned();
     let folder = ctx.work.parent().unwrap_or(&ctx.work).to_owned();
     EngineError::InputChanged { folder, what }
 }
 
-/// The same from the input. That each document is still what it was is told by its row.
-fn read_again(
+/// Does the same from the input. That each document is still what it was is told by its row.
+fn reread(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     units: &[usize],
     wanted: &(dyn Fn(u32) -> bool + Sync),
-    take: &mut Take<'_>,
+    take: &mut SymbolSink<'_>,
 ) -> Result<(), EngineError> {
     let all = ctx.units();
     let (takes, heavy) = (Mutex::new((take, Lookup::new(ctx, catalogue))), Mutex::new(()));
-    let spare = Spare::default();
+    let pool = BufferPool::default();
     for (reference, corpus) in [(true, ctx.against), (false, Some(ctx.corpus))] {
         let Some(corpus) = corpus else { continue };
         let these: Vec<usize> = units.iter().copied().filter(|&unit| all[unit].0 == reference).collect();
         let stretches: Vec<_> = these.iter().map(|&unit| all[unit].1.clone()).collect();
-        let numbers: Vec<Numbers> = these
+        let numbers: Vec<UnitNumbers> = these
             .iter()
-            .map(|&unit| Numbers::of_unit(ctx, catalogue, unit))
+            .map(|&unit| UnitNumbers::of_unit(ctx, catalogue, unit))
             .collect::<Result<_, EngineError>>()?;
-        let work = |workshop: &mut Workshop, batch: &Batch| {
+        let work = |worker: &mut SketchWorker, batch: &Batch| {
             let unit = these[batch.unit];
             let records = u64::from(catalogue.base(unit + 1) - catalogue.base(unit));
             if batch.first + batch.len() as u64 > records {
-                return Err(changed(ctx));
+                return Err(input_changed(ctx));
             }
             let numbers = &numbers[batch.unit];
-            workshop.read_again(ctx, batch, &heavy, &spare, |index| {
+            worker.reread_batch(ctx, batch, &heavy, &pool, |index| {
                 wanted(numbers.of(batch.first as u32 + index as u32))
             })
         };
-        let drive = |unit: usize, feed: &mut Feed<'_, Result<ReadAgain, EngineError>>| {
+        let drive = |unit: usize, feed: &mut Feed<'_, Result<RereadBatch, EngineError>>| {
             let mut first = 0;
             while let Some(batch) = feed.next()? {
                 let batch = batch?;
@@ -90,20 +90,20 @@ fn read_again(
                 for found in &batch.documents {
                     let document = numbers[unit].of(first + found.index as u32);
                     if lookup.row(document)?.digest != found.digest {
-                        return Err(changed(ctx));
+                        return Err(input_changed(ctx));
                     }
                     let (own, rest) = symbols.split_at(found.symbols);
                     take(document, own)?;
                     symbols = rest;
                 }
                 first += batch.records as u32;
-                spare.give_back(batch);
+                pool.give_back(batch);
             }
             let records = catalogue.base(these[unit] + 1) - catalogue.base(these[unit]);
-            if first == records { Ok(()) } else { Err(changed(ctx)) }
+            if first == records { Ok(()) } else { Err(input_changed(ctx)) }
         };
-        let workshop = || Workshop::new(ctx, corpus);
-        pipeline::run(corpus, &stretches, ctx.shape(), ctx.watch, workshop, work, drive)?;
+        let worker = || SketchWorker::new(ctx, corpus);
+        pipeline::run(corpus, &stretches, ctx.shape(), ctx.watch, worker, work, drive)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A job: a folder, a recipe, an input, and the stages from one end of the corridor to the other.
+//! A job: a folder, a recipe, an input, and the stages from the first to the last.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -22,12 +22,12 @@ use crate::error::EngineError;
 use crate::estimate;
 use crate::folder;
 use crate::kept;
-use crate::lexicon::{self, Counted};
+use crate::lexicon::{self, WordTotals};
 use crate::order;
 use crate::pipeline;
 use crate::recipe::{JobRecipe, Task};
 use crate::rejections;
-use crate::results::{self, Before, Findings};
+use crate::results::{self, Findings, StageCounts};
 use crate::sketch::{self, Row};
 use crate::stdin;
 use crate::store::journal::{self, Journal, Recovered};
@@ -203,7 +203,7 @@ impl InputMark {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Ticket {
+struct JobManifest {
     recipe: String,
     inputs: Vec<InputMark>,
     outputs: String,
@@ -213,13 +213,13 @@ struct Ticket {
     stamp: String,
 }
 
-impl Ticket {
-    /// The ticket that stands there, if any.
+impl JobManifest {
+    /// The manifest that stands there, if any.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
-        let Some(line) = read_ticket(path)? else { return Ok(None) };
+        let Some(line) = read_manifest(path)? else { return Ok(None) };
         let what = "it is the ticket of another command, or of another program".to_owned();
-        let ticket = serde_json::from_str(&line).ok();
-        ticket.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
+        let manifest = serde_json::from_str(&line).ok();
+        manifest.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
     }
 
     fn write(&self, path: &Path) -> Result<(), EngineError> {
@@ -228,8 +228,8 @@ impl Ticket {
     }
 }
 
-/// The words of a ticket, whoever wrote it. Behind them stands a digest of them; where that does not match, the ticket did not survive.
-pub(crate) fn read_ticket(path: &Path) -> Result<Option<String>, EngineError> {
+/// The words of a manifest, whoever wrote it. Behind them stands a digest of them; where that does not match, the manifest did not survive.
+pub(crate) fn read_manifest(path: &Path) -> Result<Option<String>, EngineError> {
     let bytes = match std::fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes.map_err(|error| EngineError::read(path, error))?,
@@ -239,9 +239,9 @@ pub(crate) fn read_ticket(path: &Path) -> Result<Option<String>, EngineError> {
     Ok((digest.trim() == digest_of(line.as_bytes())).then(|| line.to_owned()))
 }
 
-/// The fields of the `run.json` of a finished job that stand for its ticket.
+/// The fields of the `run.json` of a finished job that stand for its manifest.
 #[derive(Debug, Deserialize)]
-struct Remembered {
+struct FinishedRun {
     inputs: String,
     outputs: String,
 }
@@ -249,7 +249,7 @@ struct Remembered {
 /// The folder for scratch files inside a job's folder.
 pub(crate) const WORK: &str = "work";
 pub(crate) const LOCK: &str = "lock";
-pub(crate) const TICKET: &str = "job.json";
+pub(crate) const MANIFEST: &str = "job.json";
 pub(crate) const SUMMARY: &str = "summary.json";
 pub(crate) const RUN: &str = "run.json";
 /// Says which copies are done.
@@ -257,7 +257,7 @@ pub(crate) const COPIES: &str = "copies";
 /// Gathered by a run by an index as it goes.
 const REJECTED: &str = "rejected";
 /// Files among the scratch files that are none of a stage's.
-const OTHERS: &[&str] = &[LOCK, TICKET, stdin::FILE, COPIES, REJECTED];
+const OTHERS: &[&str] = &[LOCK, MANIFEST, stdin::FILE, COPIES, REJECTED];
 
 /// A job's folder, locked.
 pub struct OpenJob {
@@ -275,7 +275,7 @@ pub struct OpenJob {
     /// Scratch files are noted in it as long as it is held.
     _journal: Arc<Journal>,
     recovered: Recovered,
-    foretold: Option<u64>,
+    expected_scratch: Option<u64>,
     /// Results that are not in the folder.
     beside: Vec<(String, PathBuf)>,
     /// For tests: a smaller bound than the memory cap asks for.
@@ -294,26 +294,26 @@ impl Job {
     /// Takes hold of `folder`: a new one, or one in which the same job was begun.
     pub fn open(self, folder: &Path) -> Result<Opened, EngineError> {
         let made = !folder.exists();
-        let mut opened = self.take(folder);
+        let mut opened = self.lock_and_open(folder);
         match &mut opened {
             Ok(Opened::Open(open)) => open.made = made,
             Ok(Opened::Finished(_)) => {}
-            Err(_) if folder.join(WORK).join(TICKET).exists() => {}
-            Err(_) => folder::give_back_free(folder, made),
+            Err(_) if folder.join(WORK).join(MANIFEST).exists() => {}
+            Err(_) => folder::remove_unstarted_if_unlocked(folder, made),
         }
         opened
     }
 
-    fn take(mut self, folder: &Path) -> Result<Opened, EngineError> {
+    fn lock_and_open(mut self, folder: &Path) -> Result<Opened, EngineError> {
         Budget::new(&self.settings, self.recipe.reading.max_document_bytes)?;
         for corpus in std::iter::once(&self.corpus).chain(&self.against) {
             self.settings.bound_decoders(corpus)?;
         }
         let work = folder.join(WORK);
-        if !is_ours(folder) && !is_empty(folder)? {
+        if !holds_job(folder) && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
-        let begun = folder.join(SUMMARY).exists() || work.join(TICKET).exists();
+        let begun = folder.join(SUMMARY).exists() || work.join(MANIFEST).exists();
         if begun && self.has_tables() {
             return Err(EngineError::Request(format!(
                 "{} has a job already, and a table in memory cannot be told from the one that it had; name a new folder",
@@ -324,7 +324,7 @@ impl Job {
             return Ok(Opened::Finished(Box::new(done)));
         }
         lexicon::check(&self.recipe, self.lexicon.as_deref())?;
-        self.look()?;
+        self.check_first_records()?;
         std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
         let lock = lock(folder, &work.join(LOCK))?;
         // Whoever held the lock a moment ago may have come to the end.
@@ -332,33 +332,33 @@ impl Job {
             return Ok(Opened::Finished(Box::new(done)));
         }
         if stdin::receive(&mut self.corpus, &work)? {
-            self.look()?;
+            self.check_first_records()?;
         }
         sweep(folder);
         let (recipe, inputs) = (self.recipe.to_toml(), self.inputs());
         let secret = format!("{:032x}", Secret::random().seed());
         let line = serde_json::to_vec(&(&recipe, &inputs, &secret)).expect("names can be written");
         let stamp = digest_of(&line);
-        let mut ticket = Ticket { recipe, inputs, outputs: self.outputs.options(), secret, stamp };
-        let path = work.join(TICKET);
-        let before = Ticket::read(&path)?;
-        let foretold = match &before {
+        let mut manifest = JobManifest { recipe, inputs, outputs: self.outputs.options(), secret, stamp };
+        let path = work.join(MANIFEST);
+        let before = JobManifest::read(&path)?;
+        let expected_scratch = match &before {
             Some(before) => {
-                self.same(folder, before, &ticket)?;
+                self.require_same_recipe(folder, before, &manifest)?;
                 // Secret and stamp stay those of the beginning: units that are there bear them.
-                ticket.secret.clone_from(&before.secret);
-                ticket.stamp.clone_from(&before.stamp);
+                manifest.secret.clone_from(&before.secret);
+                manifest.stamp.clone_from(&before.stamp);
                 None
             }
             None => Some(self.check_room(folder)?),
         };
         // What cannot be read ends it here, before anything is touched.
-        let secret = secret_of(&ticket.secret, &path)?;
-        let stamp = number_of(&ticket.stamp, &path)?;
-        let (journal, recovered) = begin_journal(folder, before.is_some(), || ticket.write(&path))?;
-        if let Some(before) = before.filter(|before| before.inputs != ticket.inputs) {
-            self.renew(folder, stamp, &before.inputs, &ticket.inputs)?;
-            ticket.write(&path)?;
+        let secret = secret_of(&manifest.secret, &path)?;
+        let stamp = number_of(&manifest.stamp, &path)?;
+        let (journal, recovered) = begin_journal(folder, before.is_some(), || manifest.write(&path))?;
+        if let Some(before) = before.filter(|before| before.inputs != manifest.inputs) {
+            self.resume_with_new_inputs(folder, stamp, &before.inputs, &manifest.inputs)?;
+            manifest.write(&path)?;
         }
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
@@ -373,7 +373,7 @@ impl Job {
             made: false,
             _journal: journal,
             recovered,
-            foretold,
+            expected_scratch,
             beside: Vec::new(),
             bucket_bytes: None,
         })))
@@ -396,22 +396,27 @@ impl Job {
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
         let facts = std::fs::read(folder.join(RUN)).ok();
-        let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
-        if let Some(Remembered { inputs, outputs }) = remembered {
+        let finished_run: Option<FinishedRun> = facts.and_then(|text| serde_json::from_slice(&text).ok());
+        if let Some(FinishedRun { inputs, outputs }) = finished_run {
             // Standard input is looked at again: that the folder has the same name says nothing of what comes in.
-            stdin::skim(&mut self.corpus)?;
+            stdin::read_digest(&mut self.corpus)?;
             if inputs != self.inputs_digest() {
                 let what = "it is finished, and had other files or the same at another time".to_owned();
                 return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
             }
-            self.same_outputs(folder, &outputs)?;
+            self.require_same_outputs(folder, &outputs)?;
         }
         // A process that was killed right after the last file leaves its scratch folder.
         let _ = std::fs::remove_dir_all(folder.join(WORK));
         Ok(Some(summary))
     }
 
-    fn same(&self, folder: &Path, before: &Ticket, now: &Ticket) -> Result<(), EngineError> {
+    fn require_same_recipe(
+        &self,
+        folder: &Path,
+        before: &JobManifest,
+        now: &JobManifest,
+    ) -> Result<(), EngineError> {
         if before.recipe != now.recipe {
             let differences = match JobRecipe::from_toml(&before.recipe) {
                 Ok(recipe) => recipe.differences(&self.recipe),
@@ -419,7 +424,7 @@ impl Job {
             };
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
-        self.same_outputs(folder, &before.outputs)
+        self.require_same_outputs(folder, &before.outputs)
     }
 
     /// Goes on with another list of files. Units that are done stay where they have the same shards as before under the same number; all
@@ -427,7 +432,7 @@ impl Job {
     ///
     /// # Errors
     /// When a file changed or is gone that was read already, or when methods must see all documents before the first is sketched.
-    fn renew(
+    fn resume_with_new_inputs(
         &self,
         folder: &Path,
         stamp: u128,
@@ -436,10 +441,11 @@ impl Job {
     ) -> Result<(), EngineError> {
         let refuse = |what| Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         let panel = self.recipe.panel()?;
-        let learns = |seat: &crate::panel::Seat| {
-            seat.method.survey().is_some() || seat.method.lexicon() > lookalike_methods::Detail::Nothing
+        let learns = |entry: &crate::panel::PanelMethod| {
+            entry.method.survey().is_some()
+                || entry.method.lexicon() > lookalike_methods::LexiconDetail::Nothing
         };
-        if self.recipe.task == Task::Compare || panel.seats().iter().any(learns) {
+        if self.recipe.task == Task::Compare || panel.methods().iter().any(learns) {
             return refuse(changed(before, now));
         }
         let work = folder.join(WORK);
@@ -465,7 +471,7 @@ impl Job {
         }
         for entry in std::fs::read_dir(&work).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let kept = [LOCK, TICKET, journal::NAME, "stdin"].contains(&name.as_str())
+            let kept = [LOCK, MANIFEST, journal::NAME, "stdin"].contains(&name.as_str())
                 || name.split_once('.').is_some_and(|(unit, _)| stay.contains(unit));
             if !kept && entry.file_type().is_ok_and(|kind| kind.is_file()) {
                 remove_if_there(&entry.path())?;
@@ -474,7 +480,7 @@ impl Job {
         Ok(())
     }
 
-    fn same_outputs(&self, folder: &Path, before: &str) -> Result<(), EngineError> {
+    fn require_same_outputs(&self, folder: &Path, before: &str) -> Result<(), EngineError> {
         let now = self.outputs.options();
         if before == now {
             return Ok(());
@@ -486,10 +492,10 @@ impl Job {
     }
 
     /// Refuses an input with files that cannot be read, or whose first records lack a field that was named or are no documents.
-    fn look(&self) -> Result<(), EngineError> {
+    fn check_first_records(&self) -> Result<(), EngineError> {
         for corpus in self.against.iter().chain([&self.corpus]) {
             refuse_unreadable(corpus, self.settings.threads)?;
-            corpus.look(self.recipe.needs_addresses())?;
+            corpus.check_first_records(self.recipe.needs_addresses())?;
         }
         Ok(())
     }
@@ -603,8 +609,8 @@ pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
 }
 
 /// True when something was begun or finished in a folder.
-pub(crate) fn is_ours(folder: &Path) -> bool {
-    folder.join(SUMMARY).exists() || [LOCK, TICKET].iter().any(|file| folder.join(WORK).join(file).exists())
+pub(crate) fn holds_job(folder: &Path) -> bool {
+    folder.join(SUMMARY).exists() || [LOCK, MANIFEST].iter().any(|file| folder.join(WORK).join(file).exists())
 }
 
 /// Opens the journal of the scratch files in `folder`. Where nothing says what was begun there, all of them go, and `begin` says it.
@@ -617,10 +623,10 @@ pub(crate) fn begin_journal(
     let before = work.join(journal::NAME).metadata();
     if begun {
         let (journal, recovered) = Journal::open(&work, folder, OTHERS)?;
-        // Whoever wrote a ticket had a journal before.
+        // Whoever wrote a manifest had a journal before.
         return Ok((journal, Recovered { lost: recovered.lost || before.is_err() }));
     }
-    let torn = work.join(TICKET).exists();
+    let torn = work.join(MANIFEST).exists();
     for name in [journal::NAME, COPIES, REJECTED] {
         remove_if_there(&work.join(name))?;
     }
@@ -635,7 +641,7 @@ pub(crate) fn begin_journal(
 }
 
 /// Holds a folder for work that comes before a job in it, until what is returned is dropped.
-pub fn hold(folder: &Path) -> Result<File, EngineError> {
+pub fn lock_folder(folder: &Path) -> Result<File, EngineError> {
     let work = folder.join(WORK);
     if !work.join(LOCK).exists() && !is_empty(folder)? {
         return Err(EngineError::NotAJob { folder: folder.to_owned() });
@@ -657,16 +663,16 @@ pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
     }
 }
 
-/// The secret of a ticket. One that cannot be read is never replaced by another: a known one could be forged against.
-pub(crate) fn secret_of(seed: &str, ticket: &Path) -> Result<Secret, EngineError> {
-    number_of(seed, ticket).map(Secret::new)
+/// The secret of a manifest. One that cannot be read is never replaced by another: a known one could be forged against.
+pub(crate) fn secret_of(seed: &str, manifest: &Path) -> Result<Secret, EngineError> {
+    number_of(seed, manifest).map(Secret::new)
 }
 
-/// A number that a ticket holds as hexadecimal digits.
-fn number_of(digits: &str, ticket: &Path) -> Result<u128, EngineError> {
+/// A number that a manifest holds as hexadecimal digits.
+fn number_of(digits: &str, manifest: &Path) -> Result<u128, EngineError> {
     u128::from_str_radix(digits, 16).map_err(|_| {
         let what = format!("{digits:?} is no number in hexadecimal digits");
-        EngineError::Damaged { file: ticket.to_owned(), what }
+        EngineError::Damaged { file: manifest.to_owned(), what }
     })
 }
 
@@ -685,7 +691,7 @@ pub(crate) fn refuse_unreadable(corpus: &Corpus, threads: usize) -> Result<(), E
 /// folder that holds no job.
 pub fn begin_anew(folder: &Path) -> Result<(), EngineError> {
     let work = folder.join(WORK);
-    let ours = [LOCK, TICKET].iter().any(|file| work.join(file).exists())
+    let ours = [LOCK, MANIFEST].iter().any(|file| work.join(file).exists())
         || folder.join(SUMMARY).exists() && folder.join("recipe.toml").exists();
     if !ours {
         return Ok(());
@@ -731,7 +737,7 @@ impl OpenJob {
         let found = self.pool()?.install(|| self.stages(watch));
         // A run that failed before anything was read leaves nothing that the next would have to be told apart from.
         if found.as_ref().is_err_and(|error| !matches!(error, EngineError::Stopped)) {
-            folder::give_back(&self.folder, self.made);
+            folder::remove_unstarted(&self.folder, self.made);
         }
         found
     }
@@ -742,7 +748,7 @@ impl OpenJob {
             let mut ctx = self.context(watch)?;
             let begun = Instant::now();
             lexicon::provide(&mut ctx)?;
-            survey::make_room(&mut ctx)?;
+            survey::reserve_memory(&mut ctx)?;
             let mut clock =
                 Clock { seconds: &mut seconds, peaks: &mut peaks, begun, scratch: &mut scratch, ctx: &ctx };
             clock.lap("lexicon");
@@ -762,13 +768,13 @@ impl OpenJob {
             clock.lap("group");
             let tally = verify::verify(&ctx, &catalogue)?;
             clock.lap("verify");
-            let before = Before { collapsed, proposed, tally };
+            let stages = StageCounts { collapsed, proposed, tally };
             let write = match ctx.recipe.task {
                 Task::Dedup => results::dedup,
                 Task::Pairs => results::pairs,
                 Task::Compare => compared::write,
             };
-            let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, before)?;
+            let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, stages)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
                 let notes = kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
                 findings.notes.extend(notes);
@@ -785,7 +791,7 @@ impl OpenJob {
     }
 
     /// Counts the words of the input, by the profile of the recipe, into a file, and takes the job's folder away.
-    pub fn count_words(mut self, watch: &Watch, target: &Path) -> Result<Counted, EngineError> {
+    pub fn count_words(mut self, watch: &Watch, target: &Path) -> Result<WordTotals, EngineError> {
         let pool = self.pool()?;
         let counted = self.folder.join(WORK).join("words");
         let found = pool.install(|| {
@@ -811,7 +817,7 @@ impl OpenJob {
     pub(crate) fn context<'j>(&'j self, watch: &'j Watch) -> Result<Context<'j>, EngineError> {
         let mut ctx = Context::new(&self.job.recipe, &self.job.corpus, &self.job.settings, watch)?;
         ctx.against = self.job.against.as_ref();
-        ctx.hold_lists()?;
+        ctx.reserve_lists()?;
         ctx.lexicon = self.job.lexicon.clone();
         ctx.work = self.folder.join(WORK);
         ctx.secret = self.secret.clone();
@@ -878,8 +884,8 @@ impl OpenJob {
     }
 
     /// Bytes of scratch that a job which begins now will take, as far as its first documents tell.
-    pub fn scratch_foretold(&self) -> Option<u64> {
-        self.foretold.filter(|&bytes| bytes > 0)
+    pub fn expected_scratch(&self) -> Option<u64> {
+        self.expected_scratch.filter(|&bytes| bytes > 0)
     }
 
     /// True when scratch files of an earlier process did not survive, so that their work is done again.
@@ -933,10 +939,10 @@ mod tests {
 
     #[test]
     fn a_secret_that_cannot_be_read_is_not_replaced_by_a_known_one() {
-        let ticket = Path::new("work/job.json");
+        let manifest = Path::new("work/job.json");
         for seed in ["", "x", "-1"] {
-            assert!(matches!(secret_of(seed, ticket), Err(EngineError::Damaged { .. })), "{seed:?}");
+            assert!(matches!(secret_of(seed, manifest), Err(EngineError::Damaged { .. })), "{seed:?}");
         }
-        assert_eq!(secret_of("0a", ticket).unwrap().seed(), 10);
+        assert_eq!(secret_of("0a", manifest).unwrap().seed(), 10);
     }
 }

@@ -7,11 +7,11 @@ use lookalike_corpus::{Format, Origin};
 
 use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
-use crate::copies::{Choice, Copies, STDIN, Source};
+use crate::copies::{Copies, RecordFilter, STDIN, Source};
 use crate::error::EngineError;
 use crate::job::{COPIES, Outputs, Shards};
-use crate::rejects;
-use crate::results::{Fates, rejected_records};
+use crate::rejected_copies;
+use crate::results::{RemovalLookup, rejected_records};
 
 /// The folder that copies go to.
 pub(crate) fn folder_name(shards: Shards) -> Option<&'static str> {
@@ -67,10 +67,10 @@ pub(crate) fn write(
         threads: ctx.shape().drivers,
         watch: ctx.watch,
     };
-    Fates::prepare(ctx, catalogue)?;
+    RemovalLookup::prepare(ctx, catalogue)?;
     ctx.corpus.check()?;
-    copies.write(sources, |source| Decided::of(ctx, catalogue, &views[source.place], outputs))?;
-    rejects::write(ctx, catalogue, folder, &views)
+    copies.write(sources, |source| ShardDecisions::of(ctx, catalogue, &views[source.place], outputs))?;
+    rejected_copies::write(ctx, catalogue, folder, &views)
 }
 
 fn refuse_annotation(sources: &[Source<'_>]) -> Result<(), EngineError> {
@@ -85,8 +85,8 @@ fn refuse_annotation(sources: &[Source<'_>]) -> Result<(), EngineError> {
 }
 
 /// The decisions about the documents of a shard.
-struct Decided {
-    fates: Fates,
+struct ShardDecisions {
+    lookup: RemovalLookup,
     /// Record numbers of removed documents, ascending.
     gone: Vec<u32>,
     /// Record numbers of rejected documents, ascending: they are neither kept nor removed.
@@ -99,38 +99,38 @@ struct Decided {
     references: u32,
 }
 
-impl Decided {
+impl ShardDecisions {
     fn of(
         ctx: &Context<'_>,
         catalogue: &Catalogue,
         view: &ShardView<'_>,
         outputs: Outputs,
     ) -> Result<Self, EngineError> {
-        let mut fates = Fates::open(ctx)?;
-        let places = fates.removed(view.first, view.first + view.records)?;
+        let mut lookup = RemovalLookup::open(ctx)?;
+        let places = lookup.removed(view.first, view.first + view.records)?;
         let gone = places.into_iter().map(|place| place - view.first).collect();
         let inverse = outputs.write == Shards::Removed;
         let rejected = rejected_records(ctx, catalogue, view)?;
         let references = catalogue.references();
-        Ok(Decided { fates, gone, rejected, inverse, first: view.first, references })
+        Ok(ShardDecisions { lookup, gone, rejected, inverse, first: view.first, references })
     }
 }
 
-impl Choice for Decided {
-    fn stays(&self, record: u64) -> bool {
+impl RecordFilter for ShardDecisions {
+    fn keeps(&self, record: u64) -> bool {
         let record = record as u32;
         self.gone.binary_search(&record).is_ok() == self.inverse
             && self.rejected.binary_search(&record).is_err()
     }
 
-    fn staying(&self, documents: u64) -> u64 {
+    fn count_kept(&self, documents: u64) -> u64 {
         let gone = self.gone.len() as u64;
         if self.inverse { gone } else { documents.saturating_sub(gone) }
     }
 
     fn note(&mut self, record: u64) -> Result<Note, EngineError> {
-        let document = self.fates.number(self.first + record as u32)?;
-        let copies = self.fates.copies(document)?;
+        let document = self.lookup.number(self.first + record as u32)?;
+        let copies = self.lookup.copies(document)?;
         Ok(Note { cluster: (document - self.references).into(), copies })
     }
 }

@@ -17,12 +17,12 @@
 //!
 //! [`spread`] has the parts of a job that another engine leads over many machines.
 //!
-//! Beside them: [`examine`], one document at a time, for whoever keeps what it is found by; [`panel`], the methods of a run together; [`walk`], every document of a corpus; [`shelf`], a copy of
-//! documents to read by number; [`measure`], the true similarity of two documents; [`gauge`], that of any pairs on a shelf;
-//! [`pipeline`], documents through workers in order; [`store`], run files and external sorting; [`workplace`], a folder in which other
-//! work than a job's goes on after a stop.
+//! Beside them: [`examine`], one document at a time, for programs that keep documents for longer than a job; [`panel`], the methods
+//! of a run together; [`walk`], every document of a corpus; [`document_copy`], a copy of documents to read by number; [`measure`], the
+//! true similarity of two documents; [`pair_measurer`], that of any pairs of a copy; [`pipeline`], documents through workers in order;
+//! [`store`], run files and external sorting; [`workplace`], a folder in which other work than a job's goes on after a stop.
 
-mod again;
+mod bloom;
 mod candidates;
 mod catalogue;
 pub mod check;
@@ -33,30 +33,29 @@ mod copies;
 mod copy_journal;
 pub mod cost;
 pub mod delivered;
+mod disk_forecast;
+pub mod document_copy;
 pub mod error;
 mod estimate;
 pub mod examine;
 mod folder;
 mod gather;
-pub mod gauge;
 pub mod job;
-pub mod keepers;
+pub mod keep_order;
 mod kept;
 pub mod lexicon;
 pub mod measure;
 mod order;
+pub mod pair_measurer;
 pub mod panel;
 pub mod patch;
 pub mod pipeline;
-mod reading;
 pub mod recipe;
+mod rejected_copies;
 mod rejections;
-mod rejects;
+mod reread;
 pub mod results;
-mod room;
-pub mod shelf;
 mod sides;
-mod sieve;
 mod sketch;
 pub mod spread;
 mod star;
@@ -67,6 +66,7 @@ mod survey;
 mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
+mod text_analysis;
 mod verify;
 pub mod walk;
 pub mod workplace;
@@ -76,4 +76,4 @@ pub use error::EngineError;
 pub use job::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 pub use recipe::JobRecipe;
 pub use results::Findings;
-pub use sketch::Made;
+pub use sketch::MethodCounts;

@@ -25,12 +25,12 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{Catalogue, id_and_address, take_names};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::keepers;
+use crate::keep_order;
 use crate::recipe::Order;
 use crate::sketch::{self, NO_FIELD, Row};
-use crate::store::file::{Access, Label, Records, Run, RunWriter};
+use crate::store::file::{Label, RandomAccess, Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Posting, Postings, Sorter, clear, couple, uncouple};
-use crate::store::strings::Strings;
+use crate::store::strings::StringSorter;
 
 const PLACES: &str = "order.places";
 const NUMBERS: &str = "order.numbers";
@@ -45,8 +45,8 @@ pub(crate) struct Ordered {
 
 impl Ordered {
     /// The key runs of one method.
-    pub(crate) fn key_runs(&self, ctx: &Context<'_>, seat: usize) -> Vec<PathBuf> {
-        (0..self.key_runs[seat]).map(|run| ctx.file(&format!("{}.{run:06}", keys_name(seat)))).collect()
+    pub(crate) fn key_runs(&self, ctx: &Context<'_>, method: usize) -> Vec<PathBuf> {
+        (0..self.key_runs[method]).map(|run| ctx.file(&format!("{}.{run:06}", keys_name(method)))).collect()
     }
 }
 
@@ -60,13 +60,13 @@ pub(crate) fn unit_file(ctx: &Context<'_>, unit: usize, what: &str) -> PathBuf {
     ctx.file(&format!("o{unit:06}.{what}"))
 }
 
-fn keys_name(seat: usize) -> String {
-    format!("ordered.keys{seat}")
+fn keys_name(method: usize) -> String {
+    format!("ordered.keys{method}")
 }
 
 /// A key run as the sketch left it.
-fn keys_of_unit(ctx: &Context<'_>, unit: usize, seat: usize, run: usize) -> PathBuf {
-    sketch::unit_file(ctx, unit, &format!("keys{seat}.{run:06}"))
+fn keys_of_unit(ctx: &Context<'_>, unit: usize, method: usize, run: usize) -> PathBuf {
+    sketch::unit_file(ctx, unit, &format!("keys{method}.{run:06}"))
 }
 
 /// Numbers of documents, or their places.
@@ -80,12 +80,12 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
     let catalogue = Catalogue::load(ctx)?;
     if done(ctx)?.is_none() {
         ctx.budget.admit(catalogue.len().into())?;
-        let mut work = Work { ctx, catalogue: &catalogue, seen: 0 };
+        let mut stage = OrderStage { ctx, catalogue: &catalogue, seen: 0 };
         // Documents are gone through when they are sorted and when they are moved, and then their keys.
         ctx.begin("order", Some(2 * u64::from(catalogue.len()) + postings(ctx, &catalogue)?), false);
-        work.number(order)?;
-        work.move_records()?;
-        let key_runs = work.move_keys()?;
+        stage.number(order)?;
+        stage.move_records()?;
+        let key_runs = stage.move_keys()?;
         ctx.save(DONE, &Ordered { key_runs })?;
     }
     sweep(ctx, &catalogue)?;
@@ -95,9 +95,9 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
 /// Counts the keys of all documents, by all methods together.
 fn postings(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
     let mut count = 0;
-    for (seat, proposer) in ctx.panel.proposers().iter().enumerate() {
+    for (method, proposer) in ctx.panel.proposers().iter().enumerate() {
         let codec = Postings { tagged: proposer.method.tagged() };
-        for (path, _) in catalogue.key_runs(ctx, seat) {
+        for (path, _) in catalogue.key_runs(ctx, method) {
             count += Run::open(&path, ctx.label(Postings::KIND, codec.width()))?.count();
         }
     }
@@ -110,20 +110,20 @@ fn sweep(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<(), EngineError> {
         for what in ["docs", "names", "payload", "values"] {
             remove_if_there(&sketch::unit_file(ctx, unit, what))?;
         }
-        for (seat, &runs) in meta.key_runs.iter().enumerate() {
-            (0..runs).try_for_each(|run| remove_if_there(&keys_of_unit(ctx, unit, seat, run)))?;
+        for (method, &runs) in meta.key_runs.iter().enumerate() {
+            (0..runs).try_for_each(|run| remove_if_there(&keys_of_unit(ctx, unit, method, run)))?;
         }
     }
-    ["ordering", "placing", "moving"].iter().try_for_each(|name| clear(&ctx.place(name)))
+    ["ordering", "placing", "moving"].iter().try_for_each(|name| clear(&ctx.run_location(name)))
 }
 
-struct Work<'c> {
+struct OrderStage<'c> {
     ctx: &'c Context<'c>,
     catalogue: &'c Catalogue,
     seen: u64,
 }
 
-impl Work<'_> {
+impl OrderStage<'_> {
     /// One more document, or key.
     fn step(&mut self) -> Result<(), EngineError> {
         self.seen += 1;
@@ -150,23 +150,23 @@ impl Work<'_> {
     fn number(&mut self, order: &Order) -> Result<(), EngineError> {
         let ctx = self.ctx;
         let sides = [true, false].map(|reference| self.side(reference));
-        let values: Result<Vec<Values>, EngineError> =
+        let values: Result<Vec<ValueCounts>, EngineError> =
             sides.iter().map(|units| self.values(order, units.clone())).collect();
         let values = values?;
         self.require_values(order, &values)?;
-        clear(&ctx.place("placing"))?;
+        clear(&ctx.run_location("placing"))?;
         let mut places = RunWriter::create(&ctx.file(PLACES), label(ctx))?;
-        let mut numbers = Sorter::new(ctx.place("placing"), Couples, self.memory());
+        let mut numbers = Sorter::new(ctx.run_location("placing"), Couples, self.memory());
         let mut number = 0;
         for (units, values) in sides.into_iter().zip(values) {
-            clear(&ctx.place("ordering"))?;
-            let mut keys = Strings::new(ctx.place("ordering"), 0, self.memory());
+            clear(&ctx.run_location("ordering"))?;
+            let mut keys = StringSorter::new(ctx.run_location("ordering"), 0, self.memory());
             let mut key = Vec::new();
             for unit in units {
-                let mut sheets = Sheets::open(ctx, unit, order)?;
+                let mut reader = UnitReader::open(ctx, unit, order)?;
                 let mut place = self.catalogue.base(unit);
-                while sheets.next()? {
-                    sheets.key(values.are_numbers(), place, &mut key);
+                while reader.next()? {
+                    reader.key(values.are_numbers(), place, &mut key);
                     keys.add(&key, &[])?;
                     place += 1;
                     self.step()?;
@@ -190,16 +190,16 @@ impl Work<'_> {
     }
 
     /// Counts the documents of some units, their values, and the values that are numbers.
-    fn values(&self, order: &Order, units: Range<usize>) -> Result<Values, EngineError> {
-        let mut found = Values::default();
+    fn values(&self, order: &Order, units: Range<usize>) -> Result<ValueCounts, EngineError> {
+        let mut found = ValueCounts::default();
         for unit in units {
             self.ctx.check()?;
-            let mut sheets = Sheets::open(self.ctx, unit, order)?;
-            while sheets.next()? {
-                found.documents += u64::from(!sheets.rejected());
-                if let Some(value) = sheets.value() {
+            let mut reader = UnitReader::open(self.ctx, unit, order)?;
+            while reader.next()? {
+                found.documents += u64::from(!reader.rejected());
+                if let Some(value) = reader.value() {
                     found.values += 1;
-                    found.numbers += u64::from(keepers::number(value).is_some());
+                    found.numbers += u64::from(keep_order::parse_number(value).is_some());
                 }
             }
         }
@@ -207,7 +207,7 @@ impl Work<'_> {
     }
 
     /// Refuses an order by a field that no document has.
-    fn require_values(&self, order: &Order, sides: &[Values]) -> Result<(), EngineError> {
+    fn require_values(&self, order: &Order, sides: &[ValueCounts]) -> Result<(), EngineError> {
         let Order::Field(name) = order else { return Ok(()) };
         if sides.iter().all(|side| side.documents == 0) || sides.iter().any(|side| side.values > 0) {
             return Ok(());
@@ -220,16 +220,16 @@ impl Work<'_> {
     /// Writes rows, names and payloads in order.
     fn move_records(&mut self) -> Result<(), EngineError> {
         let ctx = self.ctx;
-        clear(&ctx.place("moving"))?;
-        let mut moved = Strings::new(ctx.place("moving"), 0, self.memory());
+        clear(&ctx.run_location("moving"))?;
+        let mut moved = StringSorter::new(ctx.run_location("moving"), 0, self.memory());
         let mut numbers = Run::open(&ctx.file(NUMBERS), label(ctx))?.records();
         let (mut number, mut record) = ([0; 4], Vec::new());
         for unit in 0..self.catalogue.units().len() {
-            let mut sheets = Sheets::open(ctx, unit, &Order::Id)?;
+            let mut reader = UnitReader::open(ctx, unit, &Order::Id)?;
             let width = ctx.panel.width();
             let path = sketch::unit_file(ctx, unit, "payload");
             let mut payloads = Run::open(&path, ctx.label("payload", width))?.records();
-            while sheets.next()? {
+            while reader.next()? {
                 if !numbers.take(&mut number)? {
                     return Err(numbers.damaged("numbers are missing"));
                 }
@@ -239,7 +239,7 @@ impl Work<'_> {
                 record.clear();
                 // Bytes sort as numbers do when the highest comes first.
                 record.extend(number.iter().rev());
-                for part in [sheets.row.as_slice(), payload, &sheets.names] {
+                for part in [reader.row.as_slice(), payload, &reader.names] {
                     record.extend_from_slice(part);
                 }
                 moved.add(&record, &[])?;
@@ -267,21 +267,22 @@ impl Work<'_> {
             payloads.finish()?;
         }
         drop(sorted);
-        clear(&ctx.place("moving"))
+        clear(&ctx.run_location("moving"))
     }
 
     /// Writes the keys of all methods by numbers; returns how many runs each has.
     fn move_keys(&mut self) -> Result<Vec<usize>, EngineError> {
         let ctx = self.ctx;
         let mut runs = Vec::new();
-        for (seat, proposer) in ctx.panel.proposers().iter().enumerate() {
-            let (place, codec) = (ctx.place(&keys_name(seat)), Postings { tagged: proposer.method.tagged() });
-            clear(&place)?;
-            let mut sorter = Sorter::new(place, codec, self.memory());
+        for (method, proposer) in ctx.panel.proposers().iter().enumerate() {
+            let (location, codec) =
+                (ctx.run_location(&keys_name(method)), Postings { tagged: proposer.method.tagged() });
+            clear(&location)?;
+            let mut sorter = Sorter::new(location, codec, self.memory());
             for unit in 0..self.catalogue.units().len() {
-                let numbers = Numbers::of_unit(ctx, self.catalogue, unit)?;
-                for run in 0..self.catalogue.units()[unit].key_runs[seat] {
-                    let path = keys_of_unit(ctx, unit, seat, run);
+                let numbers = UnitNumbers::of_unit(ctx, self.catalogue, unit)?;
+                for run in 0..self.catalogue.units()[unit].key_runs[method] {
+                    let path = keys_of_unit(ctx, unit, method, run);
                     let mut records = Run::open(&path, ctx.label(Postings::KIND, codec.width()))?.records();
                     while let Some(bytes) = records.next()? {
                         self.step()?;
@@ -298,13 +299,13 @@ impl Work<'_> {
 
 /// The counts of the documents of a corpus, of their values, and of the values that are numbers.
 #[derive(Debug, Clone, Copy, Default)]
-struct Values {
+struct ValueCounts {
     documents: u64,
     values: u64,
     numbers: u64,
 }
 
-impl Values {
+impl ValueCounts {
     /// Every value is a number.
     fn are_numbers(self) -> bool {
         self.values == self.numbers
@@ -312,7 +313,7 @@ impl Values {
 }
 
 /// A reader of the rows, names and values that the sketch wrote for a unit, one document after the other.
-struct Sheets {
+struct UnitReader {
     rows: Records,
     all_names: Records,
     all_values: Option<Records>,
@@ -321,13 +322,13 @@ struct Sheets {
     value: Option<Vec<u8>>,
 }
 
-impl Sheets {
+impl UnitReader {
     fn open(ctx: &Context<'_>, unit: usize, order: &Order) -> Result<Self, EngineError> {
         let open = |what: &'static str, width| {
             let run = Run::open(&sketch::unit_file(ctx, unit, what), ctx.label(what, width));
             run.map(Run::records)
         };
-        Ok(Sheets {
+        Ok(UnitReader {
             rows: open("docs", Row::WIDTH)?,
             all_names: open("names", 1)?,
             all_values: if *order == Order::Id { None } else { Some(open("values", 1)?) },
@@ -389,7 +390,7 @@ const REJECTED: u8 = 2;
 fn put_value(value: Option<&str>, numbers: bool, key: &mut Vec<u8>) {
     let Some(value) = value else { return key.push(MISSING) };
     key.push(VALUE);
-    match keepers::number(value).filter(|_| numbers) {
+    match keep_order::parse_number(value).filter(|_| numbers) {
         None => put_text(value, key),
         Some(number) => {
             // The more negative a number is, the more its other bits say.
@@ -413,14 +414,14 @@ fn put_text(text: &str, key: &mut Vec<u8>) {
 }
 
 /// The numbers of the documents of a unit, by their places in it. In memory: four bytes for each where they were ordered.
-pub(crate) enum Numbers {
+pub(crate) enum UnitNumbers {
     /// They are numbered by their places, from this on.
-    From(u32),
+    Consecutive(u32),
     /// They are numbered so.
-    By(Vec<u32>),
+    Reordered(Vec<u32>),
 }
 
-impl Numbers {
+impl UnitNumbers {
     pub(crate) fn of_unit(
         ctx: &Context<'_>,
         catalogue: &Catalogue,
@@ -428,41 +429,45 @@ impl Numbers {
     ) -> Result<Self, EngineError> {
         let (first, end) = (catalogue.base(unit), catalogue.base(unit + 1));
         if ctx.order.is_none() {
-            return Ok(Numbers::From(first));
+            return Ok(UnitNumbers::Consecutive(first));
         }
-        let mut numbers = Access::new(Run::open(&ctx.file(NUMBERS), label(ctx))?);
-        (first..end).map(|place| four(&mut numbers, place)).collect::<Result<_, _>>().map(Numbers::By)
+        let mut numbers = RandomAccess::new(Run::open(&ctx.file(NUMBERS), label(ctx))?);
+        (first..end)
+            .map(|place| read_u32(&mut numbers, place))
+            .collect::<Result<_, _>>()
+            .map(UnitNumbers::Reordered)
     }
 
     /// The number of the document at a place of the unit.
     pub(crate) fn of(&self, place: u32) -> u32 {
         match self {
-            Numbers::From(first) => first + place,
-            Numbers::By(numbers) => numbers[place as usize],
+            UnitNumbers::Consecutive(first) => first + place,
+            UnitNumbers::Reordered(numbers) => numbers[place as usize],
         }
     }
 }
 
 /// Places of documents in the input by their numbers, and the other way round.
-pub(crate) struct Places(Option<[Access; 2]>);
+pub(crate) struct PlaceMap(Option<[RandomAccess; 2]>);
 
-impl Places {
+impl PlaceMap {
     pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
         if ctx.order.is_none() {
-            return Ok(Places(None));
+            return Ok(PlaceMap(None));
         }
-        let open = |name: &str| Ok::<_, EngineError>(Access::new(Run::open(&ctx.file(name), label(ctx))?));
-        Ok(Places(Some([open(PLACES)?, open(NUMBERS)?])))
+        let open =
+            |name: &str| Ok::<_, EngineError>(RandomAccess::new(Run::open(&ctx.file(name), label(ctx))?));
+        Ok(PlaceMap(Some([open(PLACES)?, open(NUMBERS)?])))
     }
 
     /// The place of a document in the input; documents to compare with come first there, too.
     pub(crate) fn place(&mut self, number: u32) -> Result<u32, EngineError> {
-        self.0.as_mut().map_or(Ok(number), |[places, _]| four(places, number))
+        self.0.as_mut().map_or(Ok(number), |[places, _]| read_u32(places, number))
     }
 
     /// The number of the document at a place of the input.
     pub(crate) fn number(&mut self, place: u32) -> Result<u32, EngineError> {
-        self.0.as_mut().map_or(Ok(place), |[_, numbers]| four(numbers, place))
+        self.0.as_mut().map_or(Ok(place), |[_, numbers]| read_u32(numbers, place))
     }
 
     /// `(place, number)` of documents, in the order of the input.
@@ -478,7 +483,7 @@ impl Places {
     }
 }
 
-fn four(access: &mut Access, index: u32) -> Result<u32, EngineError> {
+fn read_u32(access: &mut RandomAccess, index: u32) -> Result<u32, EngineError> {
     Ok(u32::from_le_bytes(access.record(index.into())?.try_into().expect("four bytes")))
 }
 
@@ -487,7 +492,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::keepers::Rank;
+    use crate::keep_order::Rank;
 
     fn value() -> impl Strategy<Value = Option<String>> {
         let number = prop_oneof![
@@ -502,7 +507,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_sort_as_keepers_are_ranked(
+        fn keys_sort_as_ranks_do(
             numbers in any::<bool>(),
             (a, b) in (value(), value()),
             (text_a, text_b) in ("[a\u{0}\u{1}\u{ff}]{0,4}", "[a\u{0}\u{1}\u{ff}]{0,4}"),

@@ -13,21 +13,21 @@ use crate::recipe::Combine;
 pub const MOST_METHODS: usize = 8;
 
 /// The number of keys that two documents share, by method; 0 where the method did not propose them.
-pub(crate) type Shared = [u32; MOST_METHODS];
+pub(crate) type SharedKeys = [u32; MOST_METHODS];
 
 /// A method and where its part of a record is.
-pub(crate) struct Seat {
+pub(crate) struct PanelMethod {
     pub(crate) method: Box<dyn Method>,
     /// The offset of its length in a record; the payload follows.
     start: usize,
 }
 
-impl Seat {
+impl PanelMethod {
     /// True when equal words by the run's profile are sure to give equal keys.
     pub(crate) fn goes_by_words(&self) -> bool {
         let method = &self.method;
         let known = ["minhash", "simhash", "exact"].contains(&method.recipe().name.as_str());
-        known && method.profile().is_none() && !method.sentences() && method.refuses("").is_none()
+        known && method.profile().is_none() && !method.sentences() && method.rejection_reason("").is_none()
     }
 
     /// The document's length, as the method sees it.
@@ -51,7 +51,7 @@ impl Seat {
 
 /// All methods of a run.
 pub(crate) struct Panel {
-    seats: Vec<Seat>,
+    methods: Vec<PanelMethod>,
     proposers: usize,
     combine: Combine,
     width: usize,
@@ -83,29 +83,29 @@ impl Panel {
             }
         }
         let mut width = 0;
-        let mut seat = |method: Box<dyn Method>| {
+        let mut entry = |method: Box<dyn Method>| {
             let start = width;
             width += 4 + method.payload_bytes();
-            Seat { method, start }
+            PanelMethod { method, start }
         };
-        let seats = methods.into_iter().chain(filter).map(&mut seat).collect();
-        let panel = Panel { seats, proposers, combine, width };
+        let methods = methods.into_iter().chain(filter).map(&mut entry).collect();
+        let panel = Panel { methods, proposers, combine, width };
         panel.own_measure()?;
         Ok(panel)
     }
 
     /// All methods, those that propose pairs first.
-    pub(crate) fn seats(&self) -> &[Seat] {
-        &self.seats
+    pub(crate) fn methods(&self) -> &[PanelMethod] {
+        &self.methods
     }
 
     /// Those that propose pairs.
-    pub(crate) fn proposers(&self) -> &[Seat] {
-        &self.seats[..self.proposers]
+    pub(crate) fn proposers(&self) -> &[PanelMethod] {
+        &self.methods[..self.proposers]
     }
 
-    fn filter(&self) -> Option<&Seat> {
-        self.seats.get(self.proposers)
+    fn filter(&self) -> Option<&PanelMethod> {
+        self.methods.get(self.proposers)
     }
 
     /// True when a pair counts only if every method proposes it.
@@ -115,16 +115,16 @@ impl Panel {
 
     /// True when scores may differ both ways.
     pub(crate) fn directed(&self) -> bool {
-        self.proposers().iter().any(|seat| seat.method.directed())
+        self.proposers().iter().any(|entry| entry.method.directed())
     }
 
     /// True when the methods would accept a document as a near-duplicate of one that is equal to it: as many of them as
     /// must propose a pair have a signature for it, and the filter has.
-    pub(crate) fn speaks_of(&self, record: &[u8]) -> bool {
-        let mut signed = self.proposers().iter().map(|seat| seat.length(record) > 0);
+    pub(crate) fn accepts_equal(&self, record: &[u8]) -> bool {
+        let mut signed = self.proposers().iter().map(|entry| entry.length(record) > 0);
         let proposed =
             if self.wants_all() { signed.all(|signed| signed) } else { signed.any(|signed| signed) };
-        proposed && self.filter().is_none_or(|seat| seat.length(record) > 0)
+        proposed && self.filter().is_none_or(|entry| entry.length(record) > 0)
     }
 
     /// Bytes of a record.
@@ -134,25 +134,25 @@ impl Panel {
 
     /// Returns the reason why one of the methods cannot read a document, if there is one.
     pub(crate) fn refuses(&self, text: &str) -> Option<String> {
-        self.seats.iter().find_map(|seat| seat.method.refuses(text))
+        self.methods.iter().find_map(|entry| entry.method.rejection_reason(text))
     }
 
     /// Appends one method's part of a record. A document without keys has no signature, and is marked by a length of 0.
-    pub(crate) fn put(seat: &Seat, sketch: &Sketch, out: &mut Vec<u8>) {
+    pub(crate) fn put(entry: &PanelMethod, sketch: &Sketch, out: &mut Vec<u8>) {
         let length = if sketch.keys.is_empty() { 0 } else { sketch.length.max(1) };
         out.extend_from_slice(&length.to_le_bytes());
         let start = out.len();
         out.extend_from_slice(&sketch.payload);
-        out.resize(start + seat.method.payload_bytes(), 0);
+        out.resize(start + entry.method.payload_bytes(), 0);
     }
 
     /// Returns the measure, and its profile, of the methods that must see the documents again to decide. Refuses methods whose
     /// measures differ.
     pub(crate) fn own_measure(&self) -> Result<Option<(OwnMeasure, Option<&Profile>)>, EngineError> {
         let mut found: Option<(OwnMeasure, Option<&Profile>)> = None;
-        for seat in &self.seats {
-            let Some(own) = seat.method.own_measure() else { continue };
-            let own = (own, seat.method.profile());
+        for entry in &self.methods {
+            let Some(own) = entry.method.own_measure() else { continue };
+            let own = (own, entry.method.profile());
             if found.is_some_and(|found| found != own) {
                 return Err(EngineError::Request(
                     "two of the methods measure pairs in different ways of their own; run them one by one"
@@ -165,12 +165,12 @@ impl Panel {
     }
 
     /// True unless the pair need not be measured.
-    pub(crate) fn promising(&self, a: &[u8], b: &[u8], shared: &Shared) -> bool {
-        let says = |(seat, &shared): (&Seat, &u32)| {
-            shared > 0 && seat.method.promising(seat.payload(a), seat.payload(b), shared)
+    pub(crate) fn promising(&self, a: &[u8], b: &[u8], shared: &SharedKeys) -> bool {
+        let answer = |(entry, &shared): (&PanelMethod, &u32)| {
+            shared > 0 && entry.method.promising(entry.payload(a), entry.payload(b), shared)
         };
-        let mut said = self.proposers().iter().zip(shared).map(says);
-        let enough = if self.wants_all() { said.all(|yes| yes) } else { said.any(|yes| yes) };
+        let mut answers = self.proposers().iter().zip(shared).map(answer);
+        let enough = if self.wants_all() { answers.all(|yes| yes) } else { answers.any(|yes| yes) };
         enough && self.passes(a, b)
     }
 
@@ -180,43 +180,44 @@ impl Panel {
         &self,
         a: &[u8],
         b: &[u8],
-        shared: &Shared,
+        shared: &SharedKeys,
         measure: impl Fn() -> Option<Score>,
     ) -> Option<Score> {
-        let says = |(seat, &shared): (&Seat, &u32)| {
-            let score = seat.accept(a, b, shared).filter(|_| shared > 0)?;
-            if seat.method.own_measure().is_some() { measure() } else { Some(score) }
+        let answer = |(entry, &shared): (&PanelMethod, &u32)| {
+            let score = entry.accept(a, b, shared).filter(|_| shared > 0)?;
+            if entry.method.own_measure().is_some() { measure() } else { Some(score) }
         };
-        self.judge(a, b, self.proposers().iter().zip(shared).map(says))
+        self.judge(a, b, self.proposers().iter().zip(shared).map(answer))
     }
 
     /// Returns the methods that accept a pair, a bit for each: by their own score or, where pairs are measured anyhow, by not
     /// ruling it out. Where all methods must accept a pair, all bits are set.
-    pub(crate) fn said(
+    pub(crate) fn accepting_methods(
         &self,
         a: &[u8],
         b: &[u8],
-        shared: &Shared,
+        shared: &SharedKeys,
         measured: bool,
         measure: impl Fn() -> Option<Score>,
     ) -> u16 {
-        let accepts = |seat: &Seat, shared: u32| match measured {
-            true => seat.method.promising(seat.payload(a), seat.payload(b), shared),
-            false if seat.method.own_measure().is_some() => {
-                seat.accept(a, b, shared).and_then(|_| measure()).is_some()
+        let accepts = |entry: &PanelMethod, shared: u32| match measured {
+            true => entry.method.promising(entry.payload(a), entry.payload(b), shared),
+            false if entry.method.own_measure().is_some() => {
+                entry.accept(a, b, shared).and_then(|_| measure()).is_some()
             }
-            false => seat.accept(a, b, shared).is_some(),
+            false => entry.accept(a, b, shared).is_some(),
         };
-        let bit = |(place, (seat, &shared)): (usize, (&Seat, &u32))| {
-            u16::from(shared > 0 && accepts(seat, shared)) << place
+        let bit = |(index, (entry, &shared)): (usize, (&PanelMethod, &u32))| {
+            u16::from(shared > 0 && accepts(entry, shared)) << index
         };
         self.proposers().iter().zip(shared).enumerate().map(bit).sum()
     }
 
     /// Returns the methods that accept a document as a near-duplicate of one that is equal to it, a bit for each: all of them
     /// where pairs are measured, else those that have a signature for it.
-    pub(crate) fn said_of_equals(&self, record: &[u8], measured: bool) -> u16 {
-        let bit = |(place, seat): (usize, &Seat)| u16::from(measured || seat.length(record) > 0) << place;
+    pub(crate) fn methods_accepting_equals(&self, record: &[u8], measured: bool) -> u16 {
+        let bit =
+            |(index, entry): (usize, &PanelMethod)| u16::from(measured || entry.length(record) > 0) << index;
         self.proposers().iter().enumerate().map(bit).sum()
     }
 
@@ -227,27 +228,27 @@ impl Panel {
         b: &[u8],
         measure: impl Fn() -> Option<Score>,
     ) -> Option<Score> {
-        let shared = std::array::from_fn(|place| match self.proposers().get(place) {
-            Some(seat) if !seat.method.counts_keys() => 1,
+        let shared = std::array::from_fn(|index| match self.proposers().get(index) {
+            Some(entry) if !entry.method.counts_keys() => 1,
             _ => 0,
         });
         self.accept(a, b, &shared, measure)
     }
 
     /// One score of several: the best of any, or the least of all.
-    fn judge(&self, a: &[u8], b: &[u8], said: impl Iterator<Item = Option<Score>>) -> Option<Score> {
+    fn judge(&self, a: &[u8], b: &[u8], answers: impl Iterator<Item = Option<Score>>) -> Option<Score> {
         let height = |score: &Score| score.forward.max(score.backward);
         let by_height = |one: &Score, two: &Score| height(one).total_cmp(&height(two));
         let score = if self.wants_all() {
-            said.collect::<Option<Vec<Score>>>()?.into_iter().min_by(by_height)
+            answers.collect::<Option<Vec<Score>>>()?.into_iter().min_by(by_height)
         } else {
-            said.flatten().max_by(by_height)
+            answers.flatten().max_by(by_height)
         };
         score.filter(|_| self.passes(a, b))
     }
 
     /// Returns true if the filter accepts the pair, or if there is no filter.
     fn passes(&self, a: &[u8], b: &[u8]) -> bool {
-        self.filter().is_none_or(|seat| seat.accept(a, b, 0).is_some())
+        self.filter().is_none_or(|entry| entry.accept(a, b, 0).is_some())
     }
 }

@@ -5,10 +5,10 @@
 //! copies are those that a job writes for what it keeps.
 //!
 //! ```
-//! use lookalike_engine::patch::{By, Patch};
+//! use lookalike_engine::patch::{ListKey, Patch};
 //!
 //! let list = "{\"id\":\"b\",\"witness\":\"a\",\"n\":1}\nc\n";
-//! let patch = Patch::read("removed.jsonl", list.as_bytes(), By::Id)?;
+//! let patch = Patch::read("removed.jsonl", list.as_bytes(), ListKey::Id)?;
 //! assert_eq!(patch.len(), 2);
 //! # Ok::<(), lookalike_engine::EngineError>(())
 //! ```
@@ -24,13 +24,13 @@ use lookalike_text::extract::ContentMode;
 use lookalike_text::hash;
 use serde::Deserialize;
 
-use crate::copies::{Choice, Copies, Source};
+use crate::copies::{Copies, RecordFilter, Source};
 use crate::error::EngineError;
 use crate::walk::{WalkError, Watch};
 
 /// The key by which a list names its documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
+pub enum ListKey {
     /// Its id, `id` in the list: all documents that bear it go.
     Id,
     /// Its ordinal, `n` in the list: the input must be the one that the list was made from.
@@ -40,7 +40,7 @@ pub enum By {
 /// A list of documents that go.
 #[derive(Debug, Clone)]
 pub struct Patch {
-    by: By,
+    by: ListKey,
     /// Digests of ids, ascending, each once.
     ids: Vec<u128>,
     /// Ordinals, ascending, each once, with the digest of the id that the list has for it.
@@ -51,20 +51,20 @@ pub struct Patch {
 
 /// A line of the list.
 #[derive(Deserialize)]
-struct Listed {
+struct ListLine {
     id: Option<String>,
     n: Option<u64>,
 }
 
 /// Longer lines are none of a list.
-const LONGEST: u64 = 1 << 20;
+const LONGEST_LINE: u64 = 1 << 20;
 
 impl Patch {
     /// Reads a list, uncompressed; `name` stands in errors.
     ///
     /// # Errors
     /// At the first line that does not say which document is meant.
-    pub fn read(name: &str, mut from: impl BufRead, by: By) -> Result<Self, EngineError> {
+    pub fn read(name: &str, mut from: impl BufRead, by: ListKey) -> Result<Self, EngineError> {
         let mut patch = Patch { by, ids: Vec::new(), numbers: Vec::new(), has_numbers: true };
         let (mut line, mut number) = (Vec::new(), 0);
         loop {
@@ -72,7 +72,7 @@ impl Patch {
             number += 1;
             let wrong =
                 |what: &str| EngineError::List { name: name.to_owned(), line: number, what: what.to_owned() };
-            let read = std::io::Read::take(&mut from, LONGEST).read_until(b'\n', &mut line);
+            let read = std::io::Read::take(&mut from, LONGEST_LINE).read_until(b'\n', &mut line);
             if read.map_err(|error| wrong(&format!("it cannot be read: {error}")))? == 0 {
                 break;
             }
@@ -81,7 +81,7 @@ impl Patch {
             if text.is_empty() {
                 continue;
             }
-            if line.len() as u64 == LONGEST {
+            if line.len() as u64 == LONGEST_LINE {
                 return Err(wrong("it is too long for a line of a list; name a list of documents"));
             }
             patch.add(text).map_err(wrong)?;
@@ -103,18 +103,18 @@ impl Patch {
     fn add(&mut self, text: &str) -> Result<(), &'static str> {
         let listed = match text.starts_with('{') {
             true => serde_json::from_str(text).map_err(|_| "it is no JSON with id or n; correct it")?,
-            false => Listed { id: Some(text.to_owned()), n: None },
+            false => ListLine { id: Some(text.to_owned()), n: None },
         };
         let digest = listed.id.as_ref().map(|id| hash::digest(id.as_bytes()));
         self.has_numbers &= listed.n.is_some();
         match (self.by, digest, listed.n) {
-            (By::Id, None, _) => Err("it has no id; give a list that has, or --by n"),
-            (By::Number, _, None) => Err("it has no n; give a list that has, or --by id"),
-            (By::Id, Some(digest), _) => {
+            (ListKey::Id, None, _) => Err("it has no id; give a list that has, or --by n"),
+            (ListKey::Number, _, None) => Err("it has no n; give a list that has, or --by id"),
+            (ListKey::Id, Some(digest), _) => {
                 self.ids.push(digest);
                 Ok(())
             }
-            (By::Number, digest, Some(n)) => {
+            (ListKey::Number, digest, Some(n)) => {
                 let n = u32::try_from(n).map_err(|_| "its n is larger than any document's; correct it")?;
                 self.ids.extend(digest);
                 self.numbers.push((n, digest));
@@ -126,8 +126,8 @@ impl Patch {
     /// Returns the number of listed documents.
     pub fn len(&self) -> u64 {
         match self.by {
-            By::Id => self.ids.len() as u64,
-            By::Number => self.numbers.len() as u64,
+            ListKey::Id => self.ids.len() as u64,
+            ListKey::Number => self.numbers.len() as u64,
         }
     }
 
@@ -148,17 +148,17 @@ impl Patch {
     }
 
     /// Finds the listed documents of a shard; hands out what cannot be read.
-    pub fn survey(
+    pub fn scan(
         &self,
         shard: &Shard,
         corpus: &Corpus,
         watch: &Watch,
         mut reject: impl FnMut(&Rejection) -> Result<(), WalkError>,
-    ) -> Result<Survey, WalkError> {
+    ) -> Result<ShardScan, WalkError> {
         shard.check()?;
         let mut reader = shard.open(corpus.options())?;
-        let mut survey =
-            Survey { format: reader.format(), records: 0, rejected: 0, digest: None, hits: Vec::new() };
+        let mut scan =
+            ShardScan { format: reader.format(), records: 0, rejected: 0, digest: None, hits: Vec::new() };
         let mut read = 0;
         loop {
             watch.check()?;
@@ -166,19 +166,19 @@ impl Patch {
             watch.bytes.fetch_add(consumed.saturating_sub(read), Ordering::Relaxed);
             read = consumed;
             match reader.next()? {
-                None => return Ok(Survey { digest: reader.digest(), ..survey }),
+                None => return Ok(ShardScan { digest: reader.digest(), ..scan }),
                 Some(Item::Skipped(_)) => {}
                 Some(Item::Rejected(rejection)) => {
-                    survey.records += 1;
-                    survey.rejected += 1;
+                    scan.records += 1;
+                    scan.rejected += 1;
                     reject(&rejection)?;
                 }
                 Some(Item::Document(document)) => {
-                    survey.records += 1;
+                    scan.records += 1;
                     watch.documents.fetch_add(1, Ordering::Relaxed);
                     let digest = hash::digest(document.id.as_bytes());
                     if let Ok(place) = self.ids.binary_search(&digest) {
-                        survey.hits.push((document.place.record as u32, place as u32));
+                        scan.hits.push((document.place.record as u32, place as u32));
                     }
                 }
             }
@@ -189,39 +189,40 @@ impl Patch {
     ///
     /// # Errors
     /// By number, when a document has another id than the list says: the input is another one.
-    pub fn settle(&self, surveys: &[Survey]) -> Result<Cut, EngineError> {
-        let mut cut = Cut { shards: Vec::new(), counts: Counts { listed: self.len(), ..Counts::default() } };
-        let mut met = vec![false; self.ids.len()];
+    pub fn plan(&self, scans: &[ShardScan]) -> Result<PatchPlan, EngineError> {
+        let mut plan =
+            PatchPlan { shards: Vec::new(), counts: Counts { listed: self.len(), ..Counts::default() } };
+        let mut found = vec![false; self.ids.len()];
         let mut first = 0u64;
-        for survey in surveys {
-            let end = first + survey.records;
-            let gone = match self.by {
-                By::Id => survey.by_id(&mut met, &mut cut.counts),
-                By::Number => self.by_number(survey, first, end)?,
+        for scan in scans {
+            let end = first + scan.records;
+            let removed = match self.by {
+                ListKey::Id => scan.by_id(&mut found, &mut plan.counts),
+                ListKey::Number => self.by_number(scan, first, end)?,
             };
-            cut.counts.documents += survey.records;
-            cut.counts.rejected += survey.rejected;
-            cut.counts.removed += gone.len() as u64;
-            let Survey { format, records, rejected, digest, .. } = *survey;
-            cut.shards.push(CutShard { format, records, rejected, digest, gone });
+            plan.counts.documents += scan.records;
+            plan.counts.rejected += scan.rejected;
+            plan.counts.removed += removed.len() as u64;
+            let ShardScan { format, records, rejected, digest, .. } = *scan;
+            plan.shards.push(ShardPlan { format, records, rejected, digest, removed });
             first = end;
         }
-        cut.counts.missing = match self.by {
-            By::Id => met.iter().filter(|met| !**met).count() as u64,
-            By::Number => self.numbers.len() as u64 - cut.counts.removed,
+        plan.counts.missing = match self.by {
+            ListKey::Id => found.iter().filter(|found| !**found).count() as u64,
+            ListKey::Number => self.numbers.len() as u64 - plan.counts.removed,
         };
-        Ok(cut)
+        Ok(plan)
     }
 
     /// Record numbers of the listed documents between two ordinals.
-    fn by_number(&self, survey: &Survey, first: u64, end: u64) -> Result<Vec<u32>, EngineError> {
+    fn by_number(&self, scan: &ShardScan, first: u64, end: u64) -> Result<Vec<u32>, EngineError> {
         let place = |ordinal: u64| self.numbers.partition_point(|(n, _)| u64::from(*n) < ordinal);
-        let mut gone = Vec::new();
+        let mut removed = Vec::new();
         for &(n, digest) in &self.numbers[place(first)..place(end)] {
             let record = (u64::from(n) - first) as u32;
             let is_so = |digest: u128| {
-                let hit = survey.hits.binary_search_by_key(&record, |(record, _)| *record);
-                hit.is_ok_and(|hit| self.ids[survey.hits[hit].1 as usize] == digest)
+                let hit = scan.hits.binary_search_by_key(&record, |(record, _)| *record);
+                hit.is_ok_and(|hit| self.ids[scan.hits[hit].1 as usize] == digest)
             };
             if !digest.is_none_or(is_so) {
                 return Err(EngineError::Request(format!(
@@ -229,15 +230,15 @@ impl Patch {
                      in the same order, or --by id"
                 )));
             }
-            gone.push(record);
+            removed.push(record);
         }
-        Ok(gone)
+        Ok(removed)
     }
 }
 
 /// The counts of a shard and the listed documents that were found in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Survey {
+pub struct ShardScan {
     format: Format,
     /// Its records, those included that cannot be read.
     records: u64,
@@ -248,10 +249,10 @@ pub struct Survey {
     hits: Vec<(u32, u32)>,
 }
 
-impl Survey {
-    fn by_id(&self, met: &mut [bool], counts: &mut Counts) -> Vec<u32> {
+impl ShardScan {
+    fn by_id(&self, found: &mut [bool], counts: &mut Counts) -> Vec<u32> {
         for &(_, id) in &self.hits {
-            counts.duplicates += u64::from(std::mem::replace(&mut met[id as usize], true));
+            counts.duplicates += u64::from(std::mem::replace(&mut found[id as usize], true));
         }
         self.hits.iter().map(|(record, _)| *record).collect()
     }
@@ -283,24 +284,24 @@ impl Counts {
 
 /// The documents that are removed from each shard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cut {
-    shards: Vec<CutShard>,
+pub struct PatchPlan {
+    shards: Vec<ShardPlan>,
     /// The counts of all shards together.
     pub counts: Counts,
 }
 
 /// The counts of a shard, and the documents that go from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct CutShard {
+struct ShardPlan {
     format: Format,
     records: u64,
     rejected: u64,
     digest: Option<u64>,
     /// Record numbers, ascending.
-    gone: Vec<u32>,
+    removed: Vec<u32>,
 }
 
-impl Cut {
+impl PatchPlan {
     /// Copies all shards into a folder, which is there, without the documents that go. Which copies are done is written into
     /// `journal`, and the same call in a later process goes on behind them; documents of shards that cannot be copied, dumps of a
     /// wiki, go to `kept.jsonl.zst`.
@@ -315,31 +316,31 @@ impl Cut {
     ) -> Result<(), EngineError> {
         let shards = corpus.shards().iter().zip(&self.shards).enumerate();
         let sources = shards
-            .map(|(place, (shard, cut))| Source {
+            .map(|(place, (shard, plan))| Source {
                 shard,
-                format: Some(cut.format),
+                format: Some(plan.format),
                 place,
-                records: cut.records,
-                rejected: cut.rejected,
-                digest: cut.digest,
+                records: plan.records,
+                rejected: plan.rejected,
+                digest: plan.digest,
             })
             .collect();
         let options = corpus.options();
         let (name, stamp) = ("kept", 0);
         let copies = Copies { root, journal, stamp, name, options, content, annotate: false, threads, watch };
-        copies.write(sources, |source| Ok(Gone(&self.shards[source.place].gone)))
+        copies.write(sources, |source| Ok(RemovedRecords(&self.shards[source.place].removed)))
     }
 }
 
-/// Documents that go, by record number.
-struct Gone<'g>(&'g [u32]);
+/// Keeps all records but these, by number.
+struct RemovedRecords<'g>(&'g [u32]);
 
-impl Choice for Gone<'_> {
-    fn stays(&self, record: u64) -> bool {
+impl RecordFilter for RemovedRecords<'_> {
+    fn keeps(&self, record: u64) -> bool {
         u32::try_from(record).is_ok_and(|record| self.0.binary_search(&record).is_err())
     }
 
-    fn staying(&self, documents: u64) -> u64 {
+    fn count_kept(&self, documents: u64) -> u64 {
         documents.saturating_sub(self.0.len() as u64)
     }
 
@@ -357,30 +358,30 @@ mod tests {
     const ONE: &str = "{\"id\":\"a\",\"text\":\"1\"}\n{}\n{\"id\":\"b\",\"text\":\"2\"}\n";
     const TWO: &str = "{\"id\":\"b\",\"text\":\"3\"}\n{\"id\":\"c\",\"text\":\"4\"}\n";
 
-    fn cut(list: &str, by: By) -> Result<(Counts, Vec<Vec<u32>>), EngineError> {
+    fn plan(list: &str, by: ListKey) -> Result<(Counts, Vec<Vec<u32>>), EngineError> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("1.jsonl"), ONE).unwrap();
         std::fs::write(folder.path().join("2.jsonl"), TWO).unwrap();
         let corpus = Corpus::open(&[folder.path()], ReadOptions::default()).unwrap();
         let patch = Patch::read("list", list.as_bytes(), by)?;
-        let survey = |shard| patch.survey(shard, &corpus, &Watch::default(), |_| Ok(())).unwrap();
-        let cut = patch.settle(&corpus.shards().iter().map(survey).collect::<Vec<_>>())?;
-        Ok((cut.counts, cut.shards.into_iter().map(|shard| shard.gone).collect()))
+        let scan = |shard| patch.scan(shard, &corpus, &Watch::default(), |_| Ok(())).unwrap();
+        let plan = patch.plan(&corpus.shards().iter().map(scan).collect::<Vec<_>>())?;
+        Ok((plan.counts, plan.shards.into_iter().map(|shard| shard.removed).collect()))
     }
 
     #[test]
     fn all_documents_of_an_id_go() {
-        let (counts, gone) = cut("b\n\n{\"id\":\"x\",\"n\":0}\n", By::Id).unwrap();
-        assert_eq!(gone, [vec![2], vec![0]]);
+        let (counts, removed) = plan("b\n\n{\"id\":\"x\",\"n\":0}\n", ListKey::Id).unwrap();
+        assert_eq!(removed, [vec![2], vec![0]]);
         let expected = Counts { listed: 2, documents: 5, rejected: 1, removed: 2, missing: 1, duplicates: 1 };
         assert_eq!((counts, counts.kept()), (expected, 2));
     }
 
     #[test]
     fn one_document_of_a_number_goes() {
-        let (counts, gone) =
-            cut("{\"id\":\"b\",\"n\":3}\n{\"n\":3}\n{\"n\":4}\n{\"n\":9}\n", By::Number).unwrap();
-        assert_eq!(gone, [vec![], vec![0, 1]]);
+        let (counts, removed) =
+            plan("{\"id\":\"b\",\"n\":3}\n{\"n\":3}\n{\"n\":4}\n{\"n\":9}\n", ListKey::Number).unwrap();
+        assert_eq!(removed, [vec![], vec![0, 1]]);
         let expected = Counts { listed: 3, documents: 5, rejected: 1, removed: 2, missing: 1, duplicates: 0 };
         assert_eq!(counts, expected);
     }
@@ -388,29 +389,32 @@ mod tests {
     #[test]
     fn a_number_with_another_id_is_another_input() {
         for list in ["{\"id\":\"a\",\"n\":3}\n", "{\"id\":\"zz\",\"n\":3}\n", "{\"id\":\"a\",\"n\":1}\n"] {
-            let error = cut(list, By::Number).unwrap_err().to_string();
+            let error = plan(list, ListKey::Number).unwrap_err().to_string();
             assert!(error.contains("has another id than the list says"), "{error}");
         }
     }
 
     #[test]
     fn lines_that_name_nothing_are_told() {
-        let told = |list: &[u8], by| Patch::read("list", list, by).unwrap_err().to_string();
+        let error_of = |list: &[u8], by| Patch::read("list", list, by).unwrap_err().to_string();
         assert_eq!(
-            told(b"a\nb\n", By::Number),
+            error_of(b"a\nb\n", ListKey::Number),
             "list, line 1: it has no n; give a list that has, or --by id"
         );
         assert_eq!(
-            told(b"a\n{\"n\":1}\n", By::Id),
+            error_of(b"a\n{\"n\":1}\n", ListKey::Id),
             "list, line 2: it has no id; give a list that has, or --by n"
         );
-        assert_eq!(told(b"{\"id\":1}\n", By::Id), "list, line 1: it is no JSON with id or n; correct it");
-        assert_eq!(told(b"a\n\xff\n", By::Id), "list, line 2: it is not UTF-8; convert the list");
+        assert_eq!(
+            error_of(b"{\"id\":1}\n", ListKey::Id),
+            "list, line 1: it is no JSON with id or n; correct it"
+        );
+        assert_eq!(error_of(b"a\n\xff\n", ListKey::Id), "list, line 2: it is not UTF-8; convert the list");
     }
 
     #[test]
     fn lists_say_the_same_in_any_order() {
-        let read = |list: &str| Patch::read("list", list.as_bytes(), By::Id).unwrap();
+        let read = |list: &str| Patch::read("list", list.as_bytes(), ListKey::Id).unwrap();
         assert_eq!(read("a\nb\na\n").digest(), read("b\n{\"id\":\"a\"}\n").digest());
         assert_ne!(read("a\n").digest(), read("b\n").digest());
         assert!(read("").is_empty() && !read("").has_numbers());

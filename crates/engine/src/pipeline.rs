@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use lookalike_corpus::{
-    Corpus, CorpusError, Format, Item, LineReader, Lines, LinesView, MOST_TOGETHER, ReadOptions, Reader,
-    Shard, Share,
+    Corpus, CorpusError, DecoderBudget, Format, Item, LineReader, Lines, LinesView, MOST_BATCH_RECORDS,
+    ReadOptions, Reader, Shard,
 };
-use lookalike_model::{Content, Document, Extras, Media, Place, Rejection};
-use lookalike_text::{Growth, word_ends};
+use lookalike_model::{Content, Document, Extras, Media, RecordPosition, Rejection};
+use lookalike_text::{NfkcGrowth, word_ends};
 
 use crate::error::EngineError;
 use crate::walk::Watch;
@@ -46,11 +46,11 @@ pub(crate) fn weight_of(bytes: usize, words: usize) -> usize {
 
 /// Bytes that a large text takes while it is handled.
 pub(crate) fn weight_of_text(text: &str) -> usize {
-    weight_grown(text.len(), word_ends(text.as_bytes()), Growth::of(text))
+    weight_grown(text.len(), word_ends(text.as_bytes()), NfkcGrowth::of(text))
 }
 
 /// Bytes that a large document takes while it is handled, when its normal form grows.
-fn weight_grown(bytes: usize, words: usize, growth: Growth) -> usize {
+fn weight_grown(bytes: usize, words: usize, growth: NfkcGrowth) -> usize {
     weight_of(bytes, words.saturating_add_signed(growth.words)) + PER_GROWN_BYTE * growth.bytes
 }
 
@@ -126,7 +126,7 @@ enum Entry {
         content: Range<usize>,
         encoded: bool,
         charset: Option<Range<usize>>,
-        place: Place,
+        place: RecordPosition,
         spans: Range<usize>,
     },
     Rejected(Rejection),
@@ -191,7 +191,7 @@ impl Batch {
 
     /// True when it has as many records, or ends of shards, as may be under way together.
     fn is_full(&self) -> bool {
-        self.entries.len().max(self.ends.len()) >= MOST_TOGETHER
+        self.entries.len().max(self.ends.len()) >= MOST_BATCH_RECORDS
     }
 
     /// Bytes of everything in it.
@@ -204,7 +204,7 @@ impl Batch {
     fn weigh(&mut self) {
         let entries =
             self.entries.capacity() * size_of::<Entry>() + self.ends.capacity() * size_of::<ShardEnd>();
-        self.weight = self.lines.weight() + self.text.capacity() + self.bytes.capacity() + entries;
+        self.weight = self.lines.memory_bytes() + self.text.capacity() + self.bytes.capacity() + entries;
         // Lines stop before a large one, so that it comes here by itself.
         let read = self.text.len() + self.bytes.len();
         if read >= HEAVY {
@@ -214,11 +214,11 @@ impl Batch {
     }
 
     /// Bytes by which its texts may be longer in their normal form.
-    fn growth(&self) -> Growth {
-        let [text, bytes] = [&self.text, str::from_utf8(&self.bytes).unwrap_or_default()].map(Growth::of);
+    fn growth(&self) -> NfkcGrowth {
+        let [text, bytes] = [&self.text, str::from_utf8(&self.bytes).unwrap_or_default()].map(NfkcGrowth::of);
         // A character that is written by its number may be any.
         let numbered = memchr::memmem::find_iter(&self.bytes, "&#").count();
-        Growth {
+        NfkcGrowth {
             bytes: text.bytes + bytes.bytes + LONGEST_CHARACTER * numbered,
             words: text.words + bytes.words,
         }
@@ -245,7 +245,7 @@ impl Batch {
         reader: &mut LineReader,
         each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        self.read_from(self.lines.all(), reader, |_| true, each)
+        self.read_from(self.lines.view_all(), reader, |_| true, each)
     }
 
     /// The same for those records whose numbers are wanted; the others cost nothing.
@@ -255,7 +255,7 @@ impl Batch {
         wanted: impl Fn(usize) -> bool,
         each: impl FnMut(usize, Record<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        self.read_from(self.lines.some(), reader, wanted, each)
+        self.read_from(self.lines.view_some(), reader, wanted, each)
     }
 
     fn read_from(
@@ -314,15 +314,15 @@ struct Source<'c> {
     records: u64,
     unit: usize,
     batch_bytes: usize,
-    /// The rest of a batch whose front was passed over.
-    begun: Option<Batch>,
+    /// The rest of a batch whose first records were skipped.
+    partial_batch: Option<Batch>,
     /// Batches that are done with, for their memory.
-    spare: &'c Spare<Batch>,
+    batch_pool: &'c BufferPool<Batch>,
 }
 
 /// The records at the front of a unit that an earlier process is done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Passed {
+pub struct ResumePoint {
     /// Shards that it came to the end of.
     pub shards: usize,
     /// Records of the next shard.
@@ -337,10 +337,10 @@ impl Source<'_> {
         if self.watch.stopped() {
             return Err(EngineError::Stopped);
         }
-        if let Some(batch) = self.begun.take() {
+        if let Some(batch) = self.partial_batch.take() {
             return Ok(Some(self.hand_out(batch)));
         }
-        let mut batch = self.spare.take();
+        let mut batch = self.batch_pool.take();
         batch.clear();
         while batch.bytes() < self.batch_bytes && !batch.is_full() {
             if self.reader.is_none() && !self.open()? {
@@ -367,22 +367,22 @@ impl Source<'_> {
         self.watch.documents.fetch_add(records, Ordering::Relaxed);
     }
 
-    /// Passes over the first records of the unit: their bytes are read, and nothing is made of them.
-    fn pass(&mut self, passed: Passed) -> Result<(), EngineError> {
-        let (done, rest) = self.shards.split_at(passed.shards.min(self.shards.len()));
+    /// Skips the first records of the unit: their bytes are read, and nothing is made of them.
+    fn skip(&mut self, resume_point: ResumePoint) -> Result<(), EngineError> {
+        let (done, rest) = self.shards.split_at(resume_point.shards.min(self.shards.len()));
         let bytes = done.iter().filter_map(|shard| shard.bytes).sum();
         self.watch.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.shards = rest;
-        self.count(passed.all);
-        if passed.records > 0 && self.open()? {
-            self.pass_records(passed.records)?;
+        self.count(resume_point.all);
+        if resume_point.records > 0 && self.open()? {
+            self.skip_records(resume_point.records)?;
         }
         Ok(())
     }
 
-    /// Passes over records of the open shard.
-    fn pass_records(&mut self, mut left: u64) -> Result<(), EngineError> {
-        let mut batch = self.spare.take();
+    /// Skips records of the open shard.
+    fn skip_records(&mut self, mut left: u64) -> Result<(), EngineError> {
+        let mut batch = self.batch_pool.take();
         while left > 0 {
             if self.watch.stopped() {
                 return Err(EngineError::Stopped);
@@ -393,8 +393,8 @@ impl Source<'_> {
             }
             let found = batch.len() as u64;
             if found > left {
-                batch.lines.pass(left as usize);
-                self.begun = Some(batch);
+                batch.lines.drop_first(left as usize);
+                self.partial_batch = Some(batch);
                 return Ok(());
             }
             left -= found;
@@ -404,7 +404,7 @@ impl Source<'_> {
                 return Err(CorpusError::Changed { name, what }.into());
             }
         }
-        self.spare.give_back(batch);
+        self.batch_pool.give_back(batch);
         Ok(())
     }
 
@@ -476,20 +476,20 @@ pub struct Shape {
     /// Bytes of batches and results that may be under way, all units together.
     pub waiting_bytes: usize,
     /// The memory that the reader of each unit under way may take.
-    pub share: Share,
+    pub share: DecoderBudget,
 }
 
 impl Shape {
     /// The same, with one unit after the other.
     #[must_use]
     pub fn one_by_one(self) -> Self {
-        Shape { drivers: 1, share: Share { readers: 1, ..self.share }, ..self }
+        Shape { drivers: 1, share: DecoderBudget { readers: 1, ..self.share }, ..self }
     }
 
     /// Allows the readers of a corpus their share of memory. There are no more of them than shards.
     pub fn allow(self, corpus: &Corpus) {
         let readers = self.share.readers.min(corpus.shards().len() as u64);
-        corpus.options().decoding.allow(Share { readers, ..self.share });
+        corpus.options().decoding.set_budget(DecoderBudget { readers, ..self.share });
     }
 
     fn batch_bytes(self) -> usize {
@@ -522,15 +522,15 @@ impl<T: Weight> Weight for Result<T, EngineError> {
 }
 
 /// Values that are done with, kept for their memory: to free it and allocate it anew costs more than many a document.
-pub(crate) struct Spare<T>(Mutex<Vec<T>>);
+pub(crate) struct BufferPool<T>(Mutex<Vec<T>>);
 
-impl<T> Default for Spare<T> {
+impl<T> Default for BufferPool<T> {
     fn default() -> Self {
-        Spare(Mutex::default())
+        BufferPool(Mutex::default())
     }
 }
 
-impl<T: Weight + Default> Spare<T> {
+impl<T: Weight + Default> BufferPool<T> {
     /// One that was given back, as it was left, or a new one.
     pub(crate) fn take(&self) -> T {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
@@ -560,20 +560,20 @@ pub struct Feed<'f, T> {
     most_held: usize,
     /// Another unit failed: no use in going on.
     failed: &'f AtomicBool,
-    work: Work<'f, T>,
+    work: Executor<'f, T>,
 }
 
-enum Work<'f, T> {
+enum Executor<'f, T> {
     /// Done here and now.
-    Here(&'f mut dyn FnMut(&Batch) -> T),
-    /// Done by whoever takes it.
+    Inline(&'f mut dyn FnMut(&Batch) -> T),
+    /// Done by a worker of the pool.
     Pool(&'f Sender<Task<T>>),
 }
 
 impl<T> Feed<'_, T> {
-    /// Passes over the records that an earlier process is done with. Comes before the first result.
-    pub(crate) fn pass(&mut self, passed: Passed) -> Result<(), EngineError> {
-        self.source.pass(passed)
+    /// Skips the records that an earlier process is done with. Comes before the first result.
+    pub(crate) fn skip(&mut self, resume_point: ResumePoint) -> Result<(), EngineError> {
+        self.source.skip(resume_point)
     }
 }
 
@@ -585,13 +585,13 @@ impl<T: Weight> Feed<'_, T> {
             return Err(EngineError::Stopped);
         }
         let pool = match &mut self.work {
-            Work::Here(work) => {
+            Executor::Inline(work) => {
                 let Some(batch) = self.source.next()? else { return Ok(None) };
                 let result = work(&batch);
-                self.source.spare.give_back(batch);
+                self.source.batch_pool.give_back(batch);
                 return Ok(Some(result));
             }
-            Work::Pool(pool) => *pool,
+            Executor::Pool(pool) => *pool,
         };
         // What is under way is not given company, lest it fill the memory; one batch always goes on.
         while !self.ended
@@ -627,60 +627,64 @@ pub fn run<W, T: Send + Weight>(
     drive: impl Fn(usize, &mut Feed<'_, T>) -> Result<(), EngineError> + Sync,
 ) -> Result<(), EngineError> {
     shape.allow(corpus);
-    let line = Line::new(corpus, units, shape, watch);
+    let pipeline = PipelineState::new(corpus, units, shape, watch);
     if shape.threads <= 1 {
         let mut state = worker();
         let mut here = |batch: &Batch| work(&mut state, batch);
         return (0..units.len())
-            .try_for_each(|unit| drive(unit, &mut line.feed(unit, Work::Here(&mut here))));
+            .try_for_each(|unit| drive(unit, &mut pipeline.feed(unit, Executor::Inline(&mut here))));
     }
     let (tasks, taken) = bounded::<Task<T>>(shape.threads);
     std::thread::scope(|scope| {
         for _ in 0..shape.threads {
             let taken = taken.clone();
-            let (line, worker, work) = (&line, &worker, &work);
+            let (pipeline, worker, work) = (&pipeline, &worker, &work);
             scope.spawn(move || {
                 let mut state = worker();
-                line.work(&taken, |batch| work(&mut state, batch));
+                pipeline.work(&taken, |batch| work(&mut state, batch));
             });
         }
         drop(taken);
-        for _ in 1..line.drivers() {
+        for _ in 1..pipeline.drivers() {
             let tasks = tasks.clone();
-            let (line, drive) = (&line, &drive);
-            scope.spawn(move || line.drive(&tasks, drive));
+            let (pipeline, drive) = (&pipeline, &drive);
+            scope.spawn(move || pipeline.drive(&tasks, drive));
         }
         // One of them is this thread: what it does with results may use the pool that it belongs to.
-        line.drive(&tasks, &drive);
+        pipeline.drive(&tasks, &drive);
         drop(tasks);
     });
-    line.failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), |(_, error)| Err(error))
+    pipeline
+        .failure
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+        .map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// The state that drivers and workers share.
-struct Line<'c> {
+struct PipelineState<'c> {
     corpus: &'c Corpus,
     units: &'c [Unit],
     shape: Shape,
     watch: &'c Watch,
     next: AtomicUsize,
     held: AtomicUsize,
-    spare: Spare<Batch>,
+    batch_pool: BufferPool<Batch>,
     failed: AtomicBool,
     /// The earliest unit that failed, and why.
     failure: Mutex<Option<(usize, EngineError)>>,
 }
 
-impl<'c> Line<'c> {
+impl<'c> PipelineState<'c> {
     fn new(corpus: &'c Corpus, units: &'c [Unit], shape: Shape, watch: &'c Watch) -> Self {
-        Line {
+        PipelineState {
             corpus,
             units,
             shape,
             watch,
             next: AtomicUsize::new(0),
             held: AtomicUsize::new(0),
-            spare: Spare::default(),
+            batch_pool: BufferPool::default(),
             failed: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -690,7 +694,7 @@ impl<'c> Line<'c> {
         self.shape.drivers.clamp(1, self.units.len().max(1))
     }
 
-    fn feed<'f, T>(&'f self, unit: usize, work: Work<'f, T>) -> Feed<'f, T> {
+    fn feed<'f, T>(&'f self, unit: usize, work: Executor<'f, T>) -> Feed<'f, T> {
         let source = Source {
             shards: &self.corpus.shards()[self.units[unit].clone()],
             shard: None,
@@ -702,8 +706,8 @@ impl<'c> Line<'c> {
             records: 0,
             unit,
             batch_bytes: self.shape.batch_bytes(),
-            begun: None,
-            spare: &self.spare,
+            partial_batch: None,
+            batch_pool: &self.batch_pool,
         };
         Feed {
             source,
@@ -722,7 +726,7 @@ impl<'c> Line<'c> {
         for Task { batch, reply } in taken {
             let before = batch.weight();
             let result = work(&batch);
-            self.spare.give_back(batch);
+            self.batch_pool.give_back(batch);
             self.held.fetch_add(result.bytes(), Ordering::Relaxed);
             self.held.fetch_sub(before, Ordering::Relaxed);
             // A driver that failed no longer waits.
@@ -741,7 +745,7 @@ impl<'c> Line<'c> {
             if unit >= self.units.len() || self.failed.load(Ordering::Relaxed) {
                 return;
             }
-            if let Err(error) = drive(unit, &mut self.feed(unit, Work::Pool(tasks))) {
+            if let Err(error) = drive(unit, &mut self.feed(unit, Executor::Pool(tasks))) {
                 self.fail(unit, error);
             }
         }
@@ -807,7 +811,7 @@ mod tests {
                 }
                 Ok(())
             };
-            let shape = Shape { threads, drivers: 2, waiting_bytes: 100, share: Share::default() };
+            let shape = Shape { threads, drivers: 2, waiting_bytes: 100, share: DecoderBudget::default() };
             let reader = || LineReader::new(corpus.options());
             run(&corpus, &units, shape, &Watch::default(), reader, work, drive).unwrap();
             let expected: Vec<String> =
@@ -818,9 +822,9 @@ mod tests {
 
     #[test]
     fn batches_of_rejections_are_cut_by_number() {
-        let rows = 3 * MOST_TOGETHER;
+        let rows = 3 * MOST_BATCH_RECORDS;
         let (_folder, corpus) = corpus(&[("a.csv", &format!("id,text\n{}", "a\n".repeat(rows)))]);
-        let shape = Shape { threads: 2, drivers: 1, waiting_bytes: 1 << 20, share: Share::default() };
+        let shape = Shape { threads: 2, drivers: 1, waiting_bytes: 1 << 20, share: DecoderBudget::default() };
         let seen = Mutex::new(Vec::new());
         let work = |(): &mut (), batch: &Batch| {
             assert!(batch.weight() >= batch.len() * size_of::<Entry>(), "a rejection has a weight");
@@ -833,7 +837,7 @@ mod tests {
         run(&corpus, &units(&corpus), shape, &Watch::default(), || (), work, drive).unwrap();
         let seen = seen.into_inner().unwrap();
         assert_eq!(seen.iter().sum::<usize>(), rows);
-        assert!(seen.iter().all(|&records| records <= MOST_TOGETHER), "{seen:?}");
+        assert!(seen.iter().all(|&records| records <= MOST_BATCH_RECORDS), "{seen:?}");
     }
 
     #[test]
@@ -859,7 +863,7 @@ mod tests {
     #[test]
     fn the_earliest_failure_is_the_one_told() {
         let (_folder, corpus) = corpus(&[("a.txt", "one"), ("b.txt", "two"), ("c.txt", "three")]);
-        let shape = Shape { threads: 3, drivers: 3, waiting_bytes: 1 << 20, share: Share::default() };
+        let shape = Shape { threads: 3, drivers: 3, waiting_bytes: 1 << 20, share: DecoderBudget::default() };
         let drive = |unit: usize, feed: &mut Feed<'_, ()>| {
             while feed.next()?.is_some() {}
             if unit == 0 { Ok(()) } else { Err(EngineError::Request(format!("unit {unit}"))) }

@@ -129,7 +129,7 @@ pub enum Order {
 /// The settings for reading documents: those of [`ReadOptions`] that can change a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Reading {
+pub struct ReadSettings {
     /// Field with the id.
     pub id_field: String,
     /// Field with the text.
@@ -205,7 +205,7 @@ pub struct JobRecipe {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub profiles: Vec<Recipe>,
     /// From records to text.
-    pub reading: Reading,
+    pub reading: ReadSettings,
     /// Names of fields in the second corpus where they differ, by what they are in the first: `id`, `text`, `html`, `url`, or the
     /// name of a further field.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -215,10 +215,10 @@ pub struct JobRecipe {
 /// The value of [`JobRecipe::within`] that stands for hosts.
 const HOST: &str = "@host";
 
-impl Default for Reading {
+impl Default for ReadSettings {
     fn default() -> Self {
         let options = ReadOptions::default();
-        Reading {
+        ReadSettings {
             id_field: options.fields.id,
             text_field: options.fields.text,
             html_field: options.fields.html,
@@ -260,7 +260,7 @@ impl JobRecipe {
             filter: None,
             profile: Profile::web().recipe(),
             profiles: Vec::new(),
-            reading: Reading::default(),
+            reading: ReadSettings::default(),
             other_fields: BTreeMap::new(),
         }
     }
@@ -290,14 +290,14 @@ impl JobRecipe {
 
     /// The methods that propose pairs.
     pub fn methods(&self) -> Result<Vec<Box<dyn Method>>, EngineError> {
-        self.methods.iter().map(|recipe| self.made(recipe)).collect()
+        self.methods.iter().map(|recipe| self.build_method(recipe)).collect()
     }
 
-    /// Refuses methods that do not go together, and notes the profiles that they read by.
-    pub fn settle(&mut self) -> Result<(), EngineError> {
+    /// Refuses methods that do not go together, and sets the profiles that they read by.
+    pub fn resolve_profiles(&mut self) -> Result<(), EngineError> {
         let panel = self.panel()?;
         self.profiles =
-            panel.seats().iter().filter_map(|seat| seat.method.profile()).map(Profile::recipe).collect();
+            panel.methods().iter().filter_map(|entry| entry.method.profile()).map(Profile::recipe).collect();
         self.profiles.sort_by_key(ToString::to_string);
         self.profiles.dedup();
         Ok(())
@@ -305,11 +305,11 @@ impl JobRecipe {
 
     /// All methods together.
     pub(crate) fn panel(&self) -> Result<Panel, EngineError> {
-        let filter = self.filter.as_ref().map(|recipe| self.made(recipe)).transpose()?;
+        let filter = self.filter.as_ref().map(|recipe| self.build_method(recipe)).transpose()?;
         Panel::new(self.methods()?, filter, self.combine)
     }
 
-    fn made(&self, recipe: &Recipe) -> Result<Box<dyn Method>, EngineError> {
+    fn build_method(&self, recipe: &Recipe) -> Result<Box<dyn Method>, EngineError> {
         let measure = self.measure()?;
         let setting = Setting {
             similarity: measure.similarity,
@@ -519,7 +519,7 @@ mod tests {
             filter: Some(method("minhash", &setting).unwrap().recipe()),
             profile: Profile::web().recipe(),
             profiles: Vec::new(),
-            reading: Reading {
+            reading: ReadSettings {
                 id_field: "id".to_owned(),
                 text_field: "text".to_owned(),
                 html_field: "html".to_owned(),
@@ -586,7 +586,7 @@ mod tests {
             combine: Combine::Any,
             ..recipe()
         };
-        recipe.settle().unwrap();
+        recipe.resolve_profiles().unwrap();
         assert_eq!(recipe.profiles, [Profile::kolcz().recipe()]);
         assert!(JobRecipe::from_toml(&recipe.to_toml()).unwrap().methods().is_ok());
         recipe.profiles[0].version += 1;
@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn keepers_are_named() {
+    fn keep_rules_are_named() {
         for text in ["first", "longest", "shortest", "field:a.b", "field:x:desc"] {
             assert_eq!(text.parse::<Keep>().unwrap().to_string(), text);
         }

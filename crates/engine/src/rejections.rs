@@ -30,7 +30,7 @@ pub(crate) fn check(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<(), Engi
             rejected += view.meta.rejected;
         }
         if records == 0 && ctx.against.is_some() {
-            nothing(ctx, corpus, reference)?;
+            refuse_empty(ctx, corpus, reference)?;
         }
         if most.exceeded(records, rejected) {
             let mut losses = losses(ctx, catalogue, reference)?;
@@ -67,7 +67,7 @@ pub(crate) fn check_counted(
 }
 
 /// Refuses one of two corpora that holds nothing at all.
-fn nothing(ctx: &Context<'_>, corpus: &Corpus, reference: bool) -> Result<(), EngineError> {
+fn refuse_empty(ctx: &Context<'_>, corpus: &Corpus, reference: bool) -> Result<(), EngineError> {
     if corpus.options().max_rejected == MaxRejected::EVERYTHING {
         return Ok(());
     }

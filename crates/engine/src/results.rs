@@ -7,19 +7,19 @@ use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, Ro
 use lookalike_corpus::{Item, LineReader, Lines, Losses};
 use lookalike_text::extract::Extractor;
 
-use crate::again::{Again, Shelf};
-use crate::candidates::{self, Proposed};
+use crate::candidates::{self, CandidateCounts};
 use crate::catalogue::{Catalogue, Lookup, ShardView};
-use crate::classes::{self, Collapsed};
+use crate::classes::{self, ClassCounts};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::job::{Outputs, Summary};
-use crate::order::Places;
+use crate::order::PlaceMap;
 use crate::recipe::{ClusterRule, Task};
 use crate::rejections;
-use crate::sketch::{Made, host, unit_file};
+use crate::reread::{Rereader, ShardReaders};
+use crate::sketch::{MethodCounts, host, unit_file};
 use crate::star::Removal;
-use crate::store::file::{Access, Run, RunWriter};
+use crate::store::file::{RandomAccess, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
 use crate::verify::tally::{Sample, Tally};
 use crate::verify::{self, NEAR, NEAR_BACK, Pairs, Removals};
@@ -48,7 +48,7 @@ pub struct Findings {
     /// Measured pairs that reached the threshold.
     pub reached: u64,
     /// The counts of each method that proposes pairs.
-    pub made: Vec<Made>,
+    pub method_counts: Vec<MethodCounts>,
 }
 
 /// Documents and removals of a part of the corpus.
@@ -65,17 +65,17 @@ pub struct Share {
 /// A large cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BigCluster {
-    /// Ordinal of its keeper.
+    /// Ordinal of its kept document.
     pub cluster: u64,
-    /// Id of its keeper.
+    /// Id of its kept document.
     pub keep: String,
     /// Number of its documents.
     pub size: u64,
     /// A few of their ids.
     pub members: Vec<String>,
-    /// The beginning of the keeper's text.
+    /// The beginning of the kept document's text.
     pub excerpt: String,
-    keeper: u32,
+    kept_document: u32,
     /// The documents whose ids are shown.
     shown: Vec<u32>,
 }
@@ -165,10 +165,10 @@ const REJECTED: &[Column] = &[
 
 /// The file with all removals in order, beside the scratch files.
 const SORTED: &str = "removed.sorted";
-/// The file with the size of every cluster of two or more, by keeper.
+/// The file with the size of every cluster of two or more, by kept document.
 const SIZES: &str = "clusters.sizes";
 /// The file with the place of every removed document in the input, and its number, in the order of the input.
-const GONE: &str = "removed.places";
+const REMOVED_PLACES: &str = "removed.places";
 
 /// Writes the tables of `dedup`.
 pub(crate) fn dedup(
@@ -176,10 +176,10 @@ pub(crate) fn dedup(
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
-    before: Before,
+    stages: StageCounts,
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
-    let mut findings = begin(ctx, catalogue, &before);
+    let mut findings = begin(ctx, catalogue, &stages);
     findings.summary.removed = sort_removals(ctx, catalogue)?;
     write_removed(ctx, catalogue, folder, outputs.format)?;
     write_clusters(ctx, catalogue, folder, outputs.format, &mut findings)?;
@@ -187,20 +187,20 @@ pub(crate) fn dedup(
     shares(ctx, catalogue, &mut findings)?;
     let summary = &mut findings.summary;
     summary.kept = summary.documents - summary.removed - summary.rejected;
-    choose_samples(ctx, &before.tally, &mut findings)?;
+    choose_samples(ctx, &stages.tally, &mut findings)?;
     Ok(findings)
 }
 
 /// The counts of the stages before this one.
 #[derive(Debug, Clone)]
-pub(crate) struct Before {
-    pub(crate) collapsed: Collapsed,
-    pub(crate) proposed: Proposed,
+pub(crate) struct StageCounts {
+    pub(crate) collapsed: ClassCounts,
+    pub(crate) proposed: CandidateCounts,
     pub(crate) tally: Tally,
 }
 
-pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -> Findings {
-    let Before { collapsed, proposed, tally } = before;
+pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCounts) -> Findings {
+    let StageCounts { collapsed, proposed, tally } = stages;
     let mut summary = Summary {
         documents: (catalogue.len() - catalogue.references()).into(),
         exact_duplicates: collapsed.exact_duplicates,
@@ -238,8 +238,8 @@ pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -
     }
     // What methods have to say now that they have seen the corpus.
     let before = ctx.recipe.methods().unwrap_or_default();
-    for (seat, before) in ctx.panel.proposers().iter().zip(before) {
-        notes.extend(seat.method.advice().filter(|advice| before.advice().as_ref() != Some(advice)));
+    for (entry, before) in ctx.panel.proposers().iter().zip(before) {
+        notes.extend(entry.method.advice().filter(|advice| before.advice().as_ref() != Some(advice)));
     }
     if summary.witnesses_waived {
         notes.push(
@@ -267,19 +267,19 @@ pub(crate) fn begin(ctx: &Context<'_>, catalogue: &Catalogue, before: &Before) -
         histogram: tally.histogram.clone(),
         reached: tally.reached,
         notes,
-        made: catalogue.made(),
+        method_counts: catalogue.method_counts(),
         ..Findings::default()
     }
 }
 
 /// Brings the removals of all buckets into one order; returns how many there are.
 fn sort_removals(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
-    for run in existing(&ctx.place("removing"))? {
+    for run in existing(&ctx.run_location("removing"))? {
         crate::context::remove_if_there(&run)?;
     }
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
-    let mut sorter = Sorter::new(ctx.place("removing"), Removals, memory);
-    for path in verify::decided(ctx)? {
+    let mut sorter = Sorter::new(ctx.run_location("removing"), Removals, memory);
+    for path in verify::decision_files(ctx)? {
         let mut records = Run::open(&path, Removals::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
             sorter.push(Removals.get(bytes))?;
@@ -361,36 +361,36 @@ fn write_clusters(
     format: RowFormat,
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
-    for run in existing(&ctx.place("clustering"))? {
+    for run in existing(&ctx.run_location("clustering"))? {
         crate::context::remove_if_there(&run)?;
     }
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
-    let mut sorter = Sorter::new(ctx.place("clustering"), Couples, memory);
+    let mut sorter = Sorter::new(ctx.run_location("clustering"), Couples, memory);
     removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
     let mut table = MemberRows::create(ctx, catalogue, folder, ("clusters", format, CLUSTERS))?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
     let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
-        let Some(&keeper) = members.first() else { return Ok(()) };
+        let Some(&kept_document) = members.first() else { return Ok(()) };
         members.sort_unstable();
-        let keep = table.lookup.names(keeper)?.id;
-        let cluster = ordinal(catalogue, keeper);
+        let keep = table.lookup.names(kept_document)?.id;
+        let cluster = ordinal(catalogue, kept_document);
         let cells = [
             Cell::U64(cluster),
             Cell::Text(&keep),
             Cell::ListOfText(&[]),
             Cell::ListOfU64(&[]),
-            Cell::OptionalText(against(catalogue, keeper)),
+            Cell::OptionalText(against(catalogue, kept_document)),
         ];
         table.push(&cells, members)?;
         let size = members.len() as u64;
-        sizes.push(&couple(keeper, members.len() as u32).to_le_bytes())?;
+        sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
         findings.biggest.push(BigCluster {
             cluster,
             size,
-            keeper,
+            kept_document,
             shown: members.iter().take(MEMBERS).copied().collect(),
             ..BigCluster::default()
         });
@@ -403,10 +403,10 @@ fn write_clusters(
     let mut sorted = sorter.sorted()?;
     let mut members: Vec<u32> = Vec::new();
     while let Some(pair) = sorted.next()? {
-        let (keeper, member) = uncouple(pair);
-        if members.first() != Some(&keeper) {
+        let (kept_document, member) = uncouple(pair);
+        if members.first() != Some(&kept_document) {
             put(&mut members)?;
-            members.push(keeper);
+            members.push(kept_document);
         }
         members.push(member);
     }
@@ -416,7 +416,7 @@ fn write_clusters(
     sizes.finish()?;
     trim_biggest(&mut findings.biggest);
     for cluster in &mut findings.biggest {
-        cluster.keep = shown_id(&mut lookup, cluster.keeper)?;
+        cluster.keep = shown_id(&mut lookup, cluster.kept_document)?;
         let ids = cluster.shown.iter().map(|&member| shown_id(&mut lookup, member));
         cluster.members = ids.collect::<Result<_, _>>()?;
     }
@@ -497,7 +497,7 @@ pub(crate) fn admit_row(
     for &member in members {
         bytes += ID_TIMES * lookup.names(member)?.id.len() as u64;
     }
-    if bytes > ctx.budget.holdable() {
+    if bytes > ctx.budget.reservable() {
         let what =
             format!("a row of {} documents in a Parquet table (JSON lines need no more)", members.len());
         return Err(ctx.budget.too_small_for(&what, bytes));
@@ -649,7 +649,7 @@ fn shares(ctx: &Context<'_>, catalogue: &Catalogue, findings: &mut Findings) -> 
     let mut others = (0, 0);
     let mut removed = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
     let mut next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
-    let mut places = Places::open(ctx)?;
+    let mut places = PlaceMap::open(ctx)?;
     catalogue.names(ctx, |document, _, url| {
         if document < catalogue.references() {
             return Ok(());
@@ -741,7 +741,7 @@ pub(crate) fn read_samples(
         .samples
         .iter()
         .flat_map(|sample| [sample.a.number, sample.b.number])
-        .chain(findings.biggest.iter().map(|cluster| cluster.keeper))
+        .chain(findings.biggest.iter().map(|cluster| cluster.kept_document))
         .collect();
     wanted.sort_unstable();
     wanted.dedup();
@@ -757,7 +757,7 @@ pub(crate) fn read_samples(
         }
     }
     for cluster in &mut findings.biggest {
-        let text = texts.get(&cluster.keeper).map_or("", String::as_str);
+        let text = texts.get(&cluster.kept_document).map_or("", String::as_str);
         cluster.excerpt = text.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
     }
     Ok(())
@@ -778,18 +778,21 @@ pub(crate) fn texts(
         let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
         texts.insert(document, text[..end].to_owned());
     };
-    if Shelf::is_seekable(catalogue) {
-        Again::new(&Shelf::new(ctx, catalogue)).documents(wanted, |workshop, document, row, stands| {
-            if !workshop.document_again(ctx, stands, row.digest, |_| ()) {
-                return Err(crate::gather::changed(ctx));
-            }
-            workshop.text_again(ctx, stands).into_iter().for_each(|text| put(document, text));
-            Ok(())
-        })?;
+    if ShardReaders::is_seekable(catalogue) {
+        Rereader::new(&ShardReaders::new(ctx, catalogue)).documents(
+            wanted,
+            |worker, document, row, source| {
+                if !worker.reread_document(ctx, source, row.digest, |_| ()) {
+                    return Err(crate::gather::input_changed(ctx));
+                }
+                worker.reread_text(ctx, source).into_iter().for_each(|text| put(document, text));
+                Ok(())
+            },
+        )?;
         return Ok(texts);
     }
     let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
-    let wanted = Places::open(ctx)?.of(wanted)?;
+    let wanted = PlaceMap::open(ctx)?.of(wanted)?;
     for view in catalogue.shards(ctx) {
         let before = |end: u32| wanted.partition_point(|&(place, _)| place < end);
         let mut wanted = &wanted[before(view.first)..before(view.first + view.records)];
@@ -808,7 +811,7 @@ pub(crate) fn texts(
                 let end = place + lines.len() as u32;
                 let here = wanted.partition_point(|&(wanted, _)| wanted < end);
                 for &(found, document) in &wanted[..here] {
-                    take(document, line_reader.read(lines.some(), (found - place) as usize));
+                    take(document, line_reader.read(lines.view_some(), (found - place) as usize));
                 }
                 (wanted, place) = (&wanted[here..], end);
                 continue;
@@ -839,19 +842,20 @@ pub(crate) fn pairs(
     catalogue: &Catalogue,
     folder: &Path,
     outputs: Outputs,
-    before: Before,
+    stages: StageCounts,
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
-    let mut findings = begin(ctx, catalogue, &before);
+    let mut findings = begin(ctx, catalogue, &stages);
     findings.summary.kept = findings.summary.documents - findings.summary.rejected;
-    for run in existing(&ctx.place("pairing"))? {
+    for run in existing(&ctx.run_location("pairing"))? {
         crate::context::remove_if_there(&run)?;
     }
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
-    let mut sorter = Sorter::new(ctx.place("pairing"), Pairs, memory);
+    let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
     let classes = Classes::load(ctx)?;
-    let crowds = expand(ctx, &classes, &mut sorter)?;
-    findings.summary.giant_groups += write_groups(ctx, catalogue, folder, outputs.format, &classes, &crowds)?;
+    let large_groups = expand(ctx, &classes, &mut sorter)?;
+    findings.summary.giant_groups +=
+        write_groups(ctx, catalogue, folder, outputs.format, &classes, &large_groups)?;
     equals(ctx, catalogue, &classes, &mut sorter)?;
     findings.summary.pairs = Some(write_pairs(ctx, catalogue, folder, outputs, sorter)?);
     write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
@@ -861,23 +865,23 @@ pub(crate) fn pairs(
 /// From pairs of classes to pairs of documents; returns those of two classes that make too many, which are written down as
 /// one group.
 fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> Result<Vec<u64>, EngineError> {
-    let mut crowds = Vec::new();
-    for path in verify::decided(ctx)? {
+    let mut large_groups = Vec::new();
+    for path in verify::decision_files(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
-            let (pair, forward, backward, said) = Pairs.get(bytes);
+            let (pair, forward, backward, flags) = Pairs.get(bytes);
             let (a, b) = uncouple(pair);
             let (ours, theirs) = (classes.of(&a), classes.of(&b));
             if ours.len() + theirs.len() > ctx.recipe.max_group {
-                crowds.push(pair);
+                large_groups.push(pair);
                 continue;
             }
             for &left in ours {
                 for &right in theirs {
                     match left < right {
-                        true => sorter.push((couple(left, right), forward, backward, said))?,
+                        true => sorter.push((couple(left, right), forward, backward, flags))?,
                         false => {
-                            sorter.push((couple(right, left), backward, forward, verify::turned(said)))?
+                            sorter.push((couple(right, left), backward, forward, verify::swapped(flags)))?
                         }
                     }
                 }
@@ -885,8 +889,8 @@ fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> R
         }
     }
     // Which was decided first depends on threads and memory.
-    crowds.sort_unstable();
-    Ok(crowds)
+    large_groups.sort_unstable();
+    Ok(large_groups)
 }
 
 /// Pairs of equal documents.
@@ -956,7 +960,7 @@ fn write_groups(
     folder: &Path,
     format: RowFormat,
     classes: &Classes,
-    crowds: &[u64],
+    large_groups: &[u64],
 ) -> Result<u64, EngineError> {
     let mut rows = MemberRows::create(ctx, catalogue, folder, ("groups", format, GROUPS))?;
     let mut put = |members: &[u32], pairs: u64, equal: bool| {
@@ -974,15 +978,15 @@ fn write_groups(
         while let Some(bytes) = records.next()? {
             match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
                 0 => {
-                    put(&group, among(group.len()), false)?;
+                    put(&group, pair_count(group.len()), false)?;
                     group.clear();
                 }
                 document => group.push(document - 1),
             }
         }
     }
-    let mut equal = crowds.len() as u64;
-    for &pair in crowds {
+    let mut equal = large_groups.len() as u64;
+    for &pair in large_groups {
         let (a, b) = uncouple(pair);
         let (ours, theirs) = (classes.of(&a), classes.of(&b));
         let mut all: Vec<u32> = ours.iter().chain(theirs).copied().collect();
@@ -992,7 +996,7 @@ fn write_groups(
     let mut records = Lookup::new(ctx, catalogue);
     for class in classes.all().filter(|class| class.len() > ctx.recipe.max_group) {
         if counts_as_equal(ctx, &mut records, class)? {
-            put(class, among(class.len()), true)?;
+            put(class, pair_count(class.len()), true)?;
             equal += 1;
         }
     }
@@ -1007,11 +1011,11 @@ pub(crate) fn counts_as_equal(
     lookup: &mut Lookup<'_>,
     class: &[u32],
 ) -> Result<bool, EngineError> {
-    Ok(ctx.recipe.verified || ctx.panel.speaks_of(lookup.record(class[0])?))
+    Ok(ctx.recipe.verified || ctx.panel.accepts_equal(lookup.record(class[0])?))
 }
 
 /// Pairs among so many documents.
-fn among(documents: usize) -> u64 {
+fn pair_count(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
 }
@@ -1055,21 +1059,22 @@ impl Classes {
 }
 
 /// Removals and cluster sizes by the places of documents in the input, for the copies of shards.
-pub(crate) struct Fates {
-    removed: Access,
-    sizes: Access,
-    places: Places,
+pub(crate) struct RemovalLookup {
+    removed: RandomAccess,
+    sizes: RandomAccess,
+    places: PlaceMap,
 }
 
-impl Fates {
+impl RemovalLookup {
     /// Brings removals into the order of the input.
     pub(crate) fn prepare(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<(), EngineError> {
-        clear(&ctx.place("gone"))?;
+        clear(&ctx.run_location("gone"))?;
         let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
-        let (mut sorter, mut places) = (Sorter::new(ctx.place("gone"), Couples, memory), Places::open(ctx)?);
+        let (mut sorter, mut places) =
+            (Sorter::new(ctx.run_location("gone"), Couples, memory), PlaceMap::open(ctx)?);
         removals(ctx, |removal| sorter.push(couple(places.place(removal.document)?, removal.document)))?;
         let mut sorted = sorter.sorted()?;
-        let mut writer = RunWriter::create(&ctx.file(GONE), ctx.label("gone", 8))?;
+        let mut writer = RunWriter::create(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?;
         while let Some(pair) = sorted.next()? {
             writer.push(&pair.to_le_bytes())?;
         }
@@ -1077,10 +1082,10 @@ impl Fates {
     }
 
     pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
-        Ok(Fates {
-            removed: Access::new(Run::open(&ctx.file(GONE), ctx.label("gone", 8))?),
-            sizes: Access::new(Run::open(&ctx.file(SIZES), ctx.label("sizes", 8))?),
-            places: Places::open(ctx)?,
+        Ok(RemovalLookup {
+            removed: RandomAccess::new(Run::open(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?),
+            sizes: RandomAccess::new(Run::open(&ctx.file(SIZES), ctx.label("sizes", 8))?),
+            places: PlaceMap::open(ctx)?,
         })
     }
 
@@ -1106,14 +1111,14 @@ impl Fates {
     }
 
     /// Returns the number of documents that a kept one stands for, itself included.
-    pub(crate) fn copies(&mut self, keeper: u32) -> Result<u64, EngineError> {
+    pub(crate) fn copies(&mut self, kept_document: u32) -> Result<u64, EngineError> {
         let count = self.sizes.count();
-        let index = lower_bound(&mut self.sizes, count, keeper, |bytes| entry(bytes).0)?;
+        let index = lower_bound(&mut self.sizes, count, kept_document, |bytes| entry(bytes).0)?;
         if index == count {
             return Ok(1);
         }
         let (found, size) = entry(self.sizes.record(index)?);
-        Ok(if found == keeper { size.into() } else { 1 })
+        Ok(if found == kept_document { size.into() } else { 1 })
     }
 }
 
@@ -1122,7 +1127,7 @@ fn entry(bytes: &[u8]) -> (u32, u32) {
 }
 
 fn lower_bound(
-    access: &mut Access,
+    access: &mut RandomAccess,
     count: u64,
     wanted: u32,
     key: impl Fn(&[u8]) -> u32,

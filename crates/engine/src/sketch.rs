@@ -5,7 +5,7 @@
 //! | file | holds | bytes per document |
 //! |---|---|---|
 //! | `u000000.docs` | [`Row`]s | 68 |
-//! | `u000000.names` | id, address, the field that keepers are chosen by | their length + 12 |
+//! | `u000000.names` | id, address, the field that kept documents are chosen by | their length + 12 |
 //! | `u000000.payload` | lengths and payloads of all methods | 4 + the method's, for each |
 //! | `u000000.keys0.000000` … | postings of the first method, sorted, numbered from the unit's first document | 12 or 16 per key |
 //! | `u000000.spool` | symbols, see `store::symbols` | about half the text |
@@ -22,23 +22,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
-use lookalike_methods::{Key, Page, Scratch, Sketch};
-use lookalike_model::{Document, Place, Reason};
+use lookalike_methods::{Buffers, Key, Page, Sketch};
+use lookalike_model::{Document, Reason, RecordPosition};
 use lookalike_text::Features;
 use lookalike_text::extract::Extractor;
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
-use crate::context::{Context, Kept};
+use crate::bloom::BloomFilter;
+use crate::context::{Context, RereadAccess};
 use crate::error::EngineError;
-use crate::panel::{Panel, Seat};
-use crate::pipeline::{self, Batch, HEAVY, Record, Spare, Unit, Weight};
-use crate::reading::Readings;
+use crate::panel::{Panel, PanelMethod};
+use crate::pipeline::{self, Batch, BufferPool, HEAVY, Record, Unit, Weight};
 use crate::recipe::{Keep, Order, Task, Within};
-use crate::sieve::Sieve;
 use crate::store::facts;
 use crate::store::sort::Posting;
 use crate::store::symbols::BlockBuilder;
+use crate::text_analysis::TextAnalyses;
 
 /// The fixed-width record kept for each document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -115,8 +115,8 @@ pub(crate) struct UnitMeta {
     /// Number of key runs of each method.
     pub(crate) key_runs: Vec<usize>,
     /// The counts of each method that proposes pairs.
-    #[serde(default)]
-    pub(crate) made: Vec<Made>,
+    #[serde(default, rename = "made")]
+    pub(crate) method_counts: Vec<MethodCounts>,
     pub(crate) spooled: bool,
     /// Its documents can be read again by where they stand in their shards.
     pub(crate) seekable: bool,
@@ -124,7 +124,7 @@ pub(crate) struct UnitMeta {
 
 /// The counts of the keys and bytes that a method made of documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Made {
+pub struct MethodCounts {
     /// Keys of all documents together.
     pub keys: u64,
     /// Documents with words that it has no signature for.
@@ -133,9 +133,9 @@ pub struct Made {
     pub bytes: u64,
 }
 
-impl Made {
+impl MethodCounts {
     /// Adds that of further documents.
-    pub(crate) fn add(&mut self, other: &Made) {
+    pub(crate) fn add(&mut self, other: &MethodCounts) {
         self.keys += other.keys;
         self.unsigned += other.unsigned;
         self.bytes += other.bytes;
@@ -158,7 +158,8 @@ pub(crate) fn is_whole(folder: &Path, stamp: u128, unit: usize) -> Result<bool, 
     let file = |what: &str| folder.join(format!("u{unit:06}.{what}"));
     let Some(meta) = facts::saved::<UnitMeta>(&file("done"), stamp)? else { return Ok(false) };
     let runs = meta.key_runs.iter().enumerate();
-    let mut keys = runs.flat_map(|(seat, &runs)| (0..runs).map(move |run| format!("keys{seat}.{run:06}")));
+    let mut keys =
+        runs.flat_map(|(method, &runs)| (0..runs).map(move |run| format!("keys{method}.{run:06}")));
     Ok(file("docs").exists() && keys.all(|keys| file(&keys).exists()))
 }
 
@@ -170,14 +171,14 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
     let mut corpora = Vec::new();
     let mut first = 0;
     for corpus in ctx.corpora() {
-        corpora.push(Part { first, corpus, units: pipeline::units(corpus) });
+        corpora.push(CorpusUnits { first, corpus, units: pipeline::units(corpus) });
         first += corpora.last().map_or(0, |part| part.units.len());
     }
     let compares = ctx.recipe.task == Task::Compare;
-    if compares && ctx.panel.proposers().iter().all(Seat::goes_by_words) {
+    if compares && ctx.panel.proposers().iter().all(PanelMethod::goes_by_words) {
         corpora.sort_by_key(|part| part.corpus.bytes());
     }
-    let mut sieve = None;
+    let mut key_filter = None;
     for part in &corpora {
         let todo = part.todo(ctx);
         if todo.is_empty() {
@@ -185,22 +186,22 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         }
         if compares && part.first != corpora[0].first {
             let other = &corpora[0];
-            sieve = Some(Sieve::of(ctx, other.first..other.first + other.units.len())?);
+            key_filter = Some(BloomFilter::of(ctx, other.first..other.first + other.units.len())?);
         }
-        part.sketch(ctx, &todo, sieve.as_ref())?;
+        part.sketch(ctx, &todo, key_filter.as_ref())?;
     }
     Ok(())
 }
 
 /// A corpus of the job.
-struct Part<'c> {
+struct CorpusUnits<'c> {
     /// Number of its first unit.
     first: usize,
     corpus: &'c Corpus,
     units: Vec<Unit>,
 }
 
-impl Part<'_> {
+impl CorpusUnits<'_> {
     /// The units that are not yet done; what is done counts as read.
     fn todo(&self, ctx: &Context<'_>) -> Vec<usize> {
         let mut todo = Vec::new();
@@ -216,37 +217,43 @@ impl Part<'_> {
         todo
     }
 
-    fn sketch(&self, ctx: &Context<'_>, todo: &[usize], sieve: Option<&Sieve>) -> Result<(), EngineError> {
+    fn sketch(
+        &self,
+        ctx: &Context<'_>,
+        todo: &[usize],
+        key_filter: Option<&BloomFilter>,
+    ) -> Result<(), EngineError> {
         let stretches: Vec<_> = todo.iter().map(|&index| self.units[index].clone()).collect();
         let shape = ctx.shape();
         let drivers = shape.drivers.clamp(1, stretches.len().max(1));
         let buffer = ctx.budget.free(0, 0) as usize / 3 / drivers;
         let heavy = Mutex::new(());
         let corpus = self.corpus;
-        let kept: Vec<Kept> = stretches.iter().map(|unit| ctx.settings.spool.keeps(corpus, unit)).collect();
-        let spare = Spare::default();
+        let access: Vec<RereadAccess> =
+            stretches.iter().map(|unit| ctx.settings.spool.reread_access(corpus, unit)).collect();
+        let pool = BufferPool::default();
         pipeline::run(
             corpus,
             &stretches,
             shape,
             ctx.watch,
-            || Workshop::new(ctx, corpus),
-            |workshop, batch| {
-                let wanted = Wanted { spooled: kept[batch.unit].spooled, sieve };
-                workshop.sketch(ctx, batch, wanted, &heavy, &spare)
+            || SketchWorker::new(ctx, corpus),
+            |worker, batch| {
+                let options = KeepOptions { spooled: access[batch.unit].spooled, key_filter };
+                worker.sketch(ctx, batch, options, &heavy, &pool)
             },
-            |index, feed| unit::write(ctx, self.first + todo[index], kept[index], buffer, feed, &spare),
+            |index, feed| unit::write(ctx, self.first + todo[index], access[index], buffer, feed, &pool),
         )
     }
 }
 
 /// The choice of data to keep of a document beside its row, names and payload.
 #[derive(Clone, Copy)]
-struct Wanted<'s> {
+struct KeepOptions<'s> {
     /// True if the symbols that it is measured by are kept.
     spooled: bool,
     /// Only keys that pass; nothing else of a document that has none.
-    sieve: Option<&'s Sieve>,
+    key_filter: Option<&'s BloomFilter>,
 }
 
 impl ShardMeta {
@@ -262,7 +269,7 @@ impl ShardMeta {
     }
 
     /// Counts the rows of a batch; shards that end in it are moved to `done`.
-    fn take(&mut self, batch: &mut Sketched, done: &mut Vec<ShardMeta>) {
+    fn take(&mut self, batch: &mut SketchedBatch, done: &mut Vec<ShardMeta>) {
         let mut rows = batch.rows.as_slice();
         let mut passed = 0;
         for end in batch.ends.drain(..) {
@@ -287,13 +294,13 @@ impl ShardMeta {
 
 /// The sketches of the documents of a batch.
 #[derive(Default)]
-struct Sketched {
+struct SketchedBatch {
     rows: Vec<Row>,
     names: Vec<u8>,
     payload: Vec<u8>,
     /// Postings, by method.
     keys: Vec<Vec<u128>>,
-    made: Vec<Made>,
+    method_counts: Vec<MethodCounts>,
     spool: Vec<u8>,
     rejected: Vec<u8>,
     /// The values by which documents are ordered.
@@ -301,7 +308,7 @@ struct Sketched {
     ends: Vec<pipeline::ShardEnd>,
 }
 
-impl Weight for Sketched {
+impl Weight for SketchedBatch {
     fn bytes(&self) -> usize {
         let keys: usize = self.keys.iter().map(Vec::capacity).sum();
         let rows = self.rows.capacity() * size_of::<Row>() + keys * size_of::<u128>();
@@ -313,34 +320,34 @@ impl Weight for Sketched {
 /// The reason for the rejection of a document without words that a method would read.
 pub(crate) const NO_WORD: &str = "the run's profile finds no word in it; the profile web would";
 
-/// Everything that a worker uses again for one document after the other.
-pub(crate) struct Workshop {
+/// The reader and the buffers of a worker, used again for one document after the other.
+pub(crate) struct SketchWorker {
     lines: LineReader,
-    tools: Tools,
+    buffers: SketchBuffers,
 }
 
-/// A document where it stands.
+/// The source from which one document is read again.
 #[derive(Clone, Copy)]
-pub(crate) enum Stands<'a> {
+pub(crate) enum DocumentSource<'a> {
     /// The bytes of its line.
     Line(&'a [u8]),
     /// A row of a table in memory.
     Row(&'a Rows, usize),
 }
 
-impl<'a> Stands<'a> {
+impl<'a> DocumentSource<'a> {
     fn read(self, reader: &'a mut LineReader) -> Item<'a> {
         match self {
-            Stands::Line(line) => reader.line(line, Place::default(), ""),
-            Stands::Row(rows, row) => reader.row(rows, row),
+            DocumentSource::Line(line) => reader.line(line, RecordPosition::default(), ""),
+            DocumentSource::Row(rows, row) => reader.row(rows, row),
         }
     }
 }
 
-/// The extractor, the readings and the buffers by which a document is sketched.
-struct Tools {
+/// The extractor, the analyses and the buffers by which a document is sketched.
+struct SketchBuffers {
     extractor: Extractor,
-    readings: Readings,
+    analyses: TextAnalyses,
     sketch: Sketch,
     symbols: Vec<u64>,
     blocks: BlockBuilder,
@@ -357,28 +364,28 @@ struct RejectedLine<'a> {
     id: Option<&'a str>,
 }
 
-impl Workshop {
-    /// A workshop for the documents of `corpus`.
+impl SketchWorker {
+    /// Creates a worker for the documents of `corpus`.
     pub(crate) fn new(ctx: &Context<'_>, corpus: &Corpus) -> Self {
-        Workshop { lines: LineReader::new(corpus.options()), tools: Tools::new(ctx) }
+        SketchWorker { lines: LineReader::new(corpus.options()), buffers: SketchBuffers::new(ctx) }
     }
 
     fn sketch(
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
-        wanted: Wanted<'_>,
+        options: KeepOptions<'_>,
         heavy: &Mutex<()>,
-        spare: &Spare<Sketched>,
-    ) -> Result<Sketched, EngineError> {
-        self.in_turn(ctx, batch, heavy, |lines, tools| {
-            let mut out = spare.take();
+        pool: &BufferPool<SketchedBatch>,
+    ) -> Result<SketchedBatch, EngineError> {
+        self.in_turn(ctx, batch, heavy, |lines, buffers| {
+            let mut out = pool.take();
             out.begin(ctx, batch);
             batch.read(lines, |index, record| {
                 let number = batch.first + index as u64;
                 match record {
                     Record::Document(document) => {
-                        tools.document(ctx, number as u32, &document, wanted, &mut out);
+                        buffers.document(ctx, number as u32, &document, options, &mut out);
                     }
                     Record::Rejected(rejection) => {
                         let id = rejection.id.as_deref();
@@ -387,35 +394,35 @@ impl Workshop {
                 }
                 Ok(())
             })?;
-            if !tools.blocks.is_empty() {
-                tools.blocks.encode(&mut out.spool);
+            if !buffers.blocks.is_empty() {
+                buffers.blocks.encode(&mut out.spool);
             }
             Ok(out)
         })
     }
 
     /// Reads the wanted records of a batch again.
-    pub(crate) fn read_again(
+    pub(crate) fn reread_batch(
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
         heavy: &Mutex<()>,
-        spare: &Spare<ReadAgain>,
+        pool: &BufferPool<RereadBatch>,
         wanted: impl Fn(usize) -> bool,
-    ) -> Result<ReadAgain, EngineError> {
-        self.in_turn(ctx, batch, heavy, |lines, tools| {
-            let mut out = spare.take();
+    ) -> Result<RereadBatch, EngineError> {
+        self.in_turn(ctx, batch, heavy, |lines, buffers| {
+            let mut out = pool.take();
             out.records = batch.len();
             out.documents.clear();
             out.symbols.clear();
             batch.read_some(lines, wanted, |index, record| {
                 out.documents.push(match record {
                     Record::Document(document) => {
-                        let (digest, symbols) = tools.again(ctx, &document);
+                        let (digest, symbols) = buffers.reread(ctx, &document);
                         out.symbols.extend_from_slice(symbols);
-                        DocumentAgain { index, digest, symbols: symbols.len() }
+                        RereadDocument { index, digest, symbols: symbols.len() }
                     }
-                    Record::Rejected(_) => DocumentAgain { index, ..DocumentAgain::default() },
+                    Record::Rejected(_) => RereadDocument { index, ..RereadDocument::default() },
                 });
                 Ok(())
             })?;
@@ -424,15 +431,15 @@ impl Workshop {
     }
 
     /// Reads one document again; hands over what it is measured by if its digest is the one that its row has.
-    pub(crate) fn document_again(
+    pub(crate) fn reread_document(
         &mut self,
         ctx: &Context<'_>,
-        stands: Stands<'_>,
+        source: DocumentSource<'_>,
         digest: u128,
         take: impl FnOnce(&[u64]),
     ) -> bool {
-        let Item::Document(document) = stands.read(&mut self.lines) else { return false };
-        let (found, symbols) = self.tools.again(ctx, &document);
+        let Item::Document(document) = source.read(&mut self.lines) else { return false };
+        let (found, symbols) = self.buffers.reread(ctx, &document);
         if found == digest {
             take(symbols);
         }
@@ -440,41 +447,45 @@ impl Workshop {
     }
 
     /// Reads the text of one document again.
-    pub(crate) fn text_again<'a>(&'a mut self, ctx: &Context<'_>, stands: Stands<'a>) -> Option<&'a str> {
-        match stands.read(&mut self.lines) {
-            Item::Document(document) => Some(self.tools.extractor.extract(&document, ctx.content).text),
+    pub(crate) fn reread_text<'a>(
+        &'a mut self,
+        ctx: &Context<'_>,
+        source: DocumentSource<'a>,
+    ) -> Option<&'a str> {
+        match source.read(&mut self.lines) {
+            Item::Document(document) => Some(self.buffers.extractor.extract(&document, ctx.content).text),
             _ => None,
         }
     }
 
     /// Lets go of buffers that a large document left.
     pub(crate) fn tidy(&mut self, ctx: &Context<'_>) {
-        self.tools = Tools::new(ctx);
+        self.buffers = SketchBuffers::new(ctx);
     }
 
     /// Shows the documents of a batch that are chosen by their number in it, as each method that wants one sees it, with
     /// the number of the method. Returns how many of these records could not be read.
-    pub(crate) fn show(
+    pub(crate) fn for_each_page(
         &mut self,
         ctx: &Context<'_>,
         batch: &Batch,
         heavy: &Mutex<()>,
         chosen: impl Fn(usize) -> bool,
         wants: impl Fn(usize, usize) -> bool,
-        each: impl Fn(usize, &Page<'_>, &mut Scratch) -> Result<(), EngineError>,
+        each: impl Fn(usize, &Page<'_>, &mut Buffers) -> Result<(), EngineError>,
     ) -> Result<usize, EngineError> {
-        self.in_turn(ctx, batch, heavy, |lines, tools| {
+        self.in_turn(ctx, batch, heavy, |lines, buffers| {
             let mut rejected = 0;
             batch.read_some(lines, chosen, |index, record| {
                 let Record::Document(document) = record else {
                     rejected += 1;
                     return Ok(());
                 };
-                let text = tools.extractor.extract(&document, ctx.content).text;
-                tools.readings.turn();
-                for place in (0..ctx.panel.seats().len()).filter(|&place| wants(place, index)) {
-                    if let Some(page) = tools.readings.page(place, text) {
-                        each(place, &page, &mut tools.sketch.scratch)?;
+                let text = buffers.extractor.extract(&document, ctx.content).text;
+                buffers.analyses.start_text();
+                for method in (0..ctx.panel.methods().len()).filter(|&method| wants(method, index)) {
+                    if let Some(page) = buffers.analyses.page(method, text) {
+                        each(method, &page, &mut buffers.sketch.scratch)?;
                     }
                 }
                 Ok(())
@@ -489,24 +500,24 @@ impl Workshop {
         ctx: &Context<'_>,
         batch: &Batch,
         heavy: &Mutex<()>,
-        work: impl FnOnce(&mut LineReader, &mut Tools) -> Result<T, EngineError>,
+        work: impl FnOnce(&mut LineReader, &mut SketchBuffers) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         if batch.bytes() < HEAVY {
-            return work(&mut self.lines, &mut self.tools);
+            return work(&mut self.lines, &mut self.buffers);
         }
         ctx.budget.admit_document(batch.weight() as u64)?;
         let _turn = heavy.lock();
-        let done = work(&mut self.lines, &mut self.tools);
+        let done = work(&mut self.lines, &mut self.buffers);
         self.tidy(ctx);
         done
     }
 }
 
-impl Tools {
+impl SketchBuffers {
     fn new(ctx: &Context<'_>) -> Self {
-        Tools {
+        SketchBuffers {
             extractor: Extractor::default(),
-            readings: Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret),
+            analyses: TextAnalyses::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret),
             sketch: Sketch::default(),
             symbols: Vec::new(),
             blocks: BlockBuilder::new(),
@@ -519,16 +530,16 @@ impl Tools {
         ctx: &Context<'_>,
         number: u32,
         document: &Document<'_>,
-        wanted: Wanted<'_>,
-        out: &mut Sketched,
+        options: KeepOptions<'_>,
+        out: &mut SketchedBatch,
     ) {
         let text = self.extractor.extract(document, ctx.content).text;
         if let Some(reason) = ctx.panel.refuses(text) {
             let (position, id) = (document.place.position, Some(document.id));
             return out.reject(ctx, number.into(), position, &Reason::Broken(reason), id);
         }
-        self.readings.turn();
-        let features = self.readings.words(text);
+        self.analyses.start_text();
+        let features = self.analyses.words(text);
         let wordless = features.is_empty();
         if wordless && ctx.panel.refuses("").is_some() {
             // The method would read it, but what has no words is compared with nothing.
@@ -553,34 +564,37 @@ impl Tools {
             row.digest = group.digest(features, &ctx.secret);
         }
         out.rows.push(row);
-        let mut found = wanted.sieve.is_none();
-        for (place, seat) in ctx.panel.seats().iter().enumerate() {
+        let mut found = options.key_filter.is_none();
+        for (method, entry) in ctx.panel.methods().iter().enumerate() {
             self.sketch.clear();
             // A document that cannot be measured is paired with nothing.
-            if let Some(page) = self.readings.page(place, text).filter(|_| !wordless) {
-                seat.method.sketch(&page, &mut self.sketch);
+            if let Some(page) = self.analyses.page(method, text).filter(|_| !wordless) {
+                entry.method.sketch(&page, &mut self.sketch);
             }
-            Panel::put(seat, &self.sketch, &mut out.payload);
+            Panel::put(entry, &self.sketch, &mut out.payload);
             // A filter looks for nothing.
-            let Some(keys) = out.keys.get_mut(place) else { continue };
-            let posting = |key: &Key| Posting { key: key.value ^ group.turn, document: number, tag: key.tag };
+            let Some(keys) = out.keys.get_mut(method) else { continue };
+            let posting =
+                |key: &Key| Posting { key: key.value ^ group.key_mask, document: number, tag: key.tag };
             let before = keys.len();
             let postings = self.sketch.keys.iter().map(posting);
-            match wanted.sieve {
+            match options.key_filter {
                 None => keys.extend(postings.map(Posting::pack)),
-                Some(sieve) => {
+                Some(key_filter) => {
                     keys.extend(
-                        postings.filter(|posting| sieve.passes(place, posting.key)).map(Posting::pack),
+                        postings
+                            .filter(|posting| key_filter.may_contain(method, posting.key))
+                            .map(Posting::pack),
                     );
                 }
             }
             found |= keys.len() > before;
             if !wordless {
-                out.made[place].add(&made(seat, &self.sketch));
+                out.method_counts[method].add(&count_sketch(entry, &self.sketch));
             }
         }
-        if wanted.spooled && found && !wordless {
-            let symbols = ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols);
+        if options.spooled && found && !wordless {
+            let symbols = ctx.measure.symbols(self.analyses.measuring(text), &mut self.symbols);
             if self.blocks.push(number, symbols) {
                 self.blocks.encode(&mut out.spool);
             }
@@ -588,32 +602,36 @@ impl Tools {
     }
 
     /// One document again: what tells whether it is the same, and what it is measured by.
-    fn again(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
+    fn reread(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
-        self.readings.turn();
+        self.analyses.start_text();
         let group = Group::of(ctx.within.as_ref(), &ctx.keep, document, &ctx.secret);
-        let digest = group.digest(self.readings.words(text), &ctx.secret);
-        (digest, ctx.measure.symbols(self.readings.measuring(text), &mut self.symbols))
+        let digest = group.digest(self.analyses.words(text), &ctx.secret);
+        (digest, ctx.measure.symbols(self.analyses.measuring(text), &mut self.symbols))
     }
 }
 
 /// Counts the keys and bytes that a method made of one document.
-fn made(seat: &Seat, sketch: &Sketch) -> Made {
+fn count_sketch(entry: &PanelMethod, sketch: &Sketch) -> MethodCounts {
     let keys = sketch.keys.len() as u64;
-    let width = if seat.method.tagged() { 16 } else { 12 };
-    Made { keys, unsigned: u64::from(keys == 0), bytes: seat.method.payload_bytes() as u64 + keys * width }
+    let width = if entry.method.tagged() { 16 } else { 12 };
+    MethodCounts {
+        keys,
+        unsigned: u64::from(keys == 0),
+        bytes: entry.method.payload_bytes() as u64 + keys * width,
+    }
 }
 
-impl Sketched {
+impl SketchedBatch {
     /// Makes it ready for what becomes of `batch`.
     fn begin(&mut self, ctx: &Context<'_>, batch: &Batch) {
         self.rows.clear();
-        let Sketched { names, payload, spool, rejected, values, .. } = self;
+        let SketchedBatch { names, payload, spool, rejected, values, .. } = self;
         [names, payload, spool, rejected, values].into_iter().for_each(Vec::clear);
         self.keys.resize_with(ctx.panel.proposers().len(), Vec::new);
         self.keys.iter_mut().for_each(Vec::clear);
-        self.made.clear();
-        self.made.resize(self.keys.len(), Made::default());
+        self.method_counts.clear();
+        self.method_counts.resize(self.keys.len(), MethodCounts::default());
         self.ends.clone_from(&batch.ends);
     }
 
@@ -630,7 +648,7 @@ impl Sketched {
     }
 }
 
-impl Sketched {
+impl SketchedBatch {
     /// Notes the value that a document is ordered by, where that is a field; a rejected record has none.
     fn ordered_by(&mut self, ctx: &Context<'_>, document: Option<&Document<'_>>) {
         let Some(Order::Field(_)) = ctx.order else { return };
@@ -646,17 +664,17 @@ impl Sketched {
 
 /// The documents of a batch that were read again.
 #[derive(Debug, Default)]
-pub(crate) struct ReadAgain {
+pub(crate) struct RereadBatch {
     /// Records of the batch, wanted or not.
     pub(crate) records: usize,
-    pub(crate) documents: Vec<DocumentAgain>,
+    pub(crate) documents: Vec<RereadDocument>,
     /// The symbols by which they are measured, one document after the other.
     pub(crate) symbols: Vec<u64>,
 }
 
 /// A document that was read again; nothing but its number where there is none any more.
 #[derive(Debug, Default)]
-pub(crate) struct DocumentAgain {
+pub(crate) struct RereadDocument {
     /// Its number in the batch.
     pub(crate) index: usize,
     /// As in its [`Row`].
@@ -665,18 +683,18 @@ pub(crate) struct DocumentAgain {
     pub(crate) symbols: usize,
 }
 
-impl Weight for ReadAgain {
+impl Weight for RereadBatch {
     fn bytes(&self) -> usize {
-        self.documents.capacity() * size_of::<DocumentAgain>() + self.symbols.capacity() * 8
+        self.documents.capacity() * size_of::<RereadDocument>() + self.symbols.capacity() * 8
     }
 }
 
 /// The group that a document is compared within.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Group {
-    /// The value that the keys of its documents are turned by, so that they meet only their like. A fixed hash: sketches do not depend on the
-    /// secret. Two groups may have the same.
-    pub(crate) turn: u64,
+    /// The mask that the keys of its documents are XORed with, so that keys are shared within a group, or by chance. A fixed hash: sketches do
+    /// not depend on the secret. Two groups may have the same.
+    pub(crate) key_mask: u64,
     /// Its hash by the secret: equal hashes, equal groups. 0 where all are compared with all.
     pub(crate) hash: u64,
 }
@@ -702,7 +720,7 @@ impl Group {
     fn named(name: Option<&str>, secret: &Secret) -> Self {
         let name = name.map(str::as_bytes);
         Group {
-            turn: hash::mix(name.map_or(1, |name| hash::word(name).max(2))),
+            key_mask: hash::mix(name.map_or(1, |name| hash::word(name).max(2))),
             hash: name.map_or(1, |name| secret.hash(name).max(2)),
         }
     }
@@ -767,7 +785,7 @@ mod tests {
     fn groups_with_one_fixed_hash_are_told_apart() {
         let secret = Secret::random();
         let [one, two] = FORGED.map(|name| Group::named(Some(name), &secret));
-        assert_eq!(one.turn, two.turn);
+        assert_eq!(one.key_mask, two.key_mask);
         assert_ne!(one.hash, two.hash);
         assert_ne!(Group::named(None, &secret), Group::named(Some(""), &secret));
     }

@@ -1,7 +1,7 @@
 //! Stage 6, cluster: which documents are kept, and which kept one stands for each that is removed.
 //!
-//! `star`: go through the documents in keeper order. A document whose verified neighbours include kept ones is removed;
-//! its witness is the most similar of them, and of equally similar ones the first in keeper order. Otherwise, if
+//! `star`: go through the documents in keep order. A document whose verified neighbours include kept ones is removed;
+//! its witness is the most similar of them, and of equally similar ones the first in keep order. Otherwise, if
 //! neighbours were removed, the witnesses of those are measured against it, and the same rule applies to those at or
 //! above the threshold. Otherwise it is kept.
 //!
@@ -11,7 +11,7 @@
 //! others.
 //!
 //! Few of the pairs that a method proposes decide anything: of a hundred copies each need be compared with the kept one
-//! alone. So `star` takes candidates as they are, and has a pair measured only when its turn has come.
+//! alone. So `star` takes candidates as they are, and has a pair measured only when one of its documents is decided.
 
 use std::collections::HashMap;
 
@@ -38,9 +38,9 @@ pub(crate) struct Removal {
     pub(crate) via: u32,
 }
 
-/// A document on its way through the rule.
+/// A document that is kept or removed by the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct Contender {
     pub(crate) document: u32,
     pub(crate) node: u32,
     /// It is only there to be compared with, and always kept.
@@ -58,7 +58,7 @@ pub(crate) trait Judge {
 }
 
 /// Lists the neighbours of every node.
-pub(crate) trait Adjacent {
+pub(crate) trait Adjacency {
     /// The neighbours of a node, in any order.
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError>;
 }
@@ -87,7 +87,7 @@ impl Neighbour {
     }
 
     /// Notes what was measured.
-    pub(crate) fn settle(&mut self, measured: Option<Measured>) {
+    pub(crate) fn set_measured(&mut self, measured: Option<Measured>) {
         let Measured { forward, reached, .. } = measured.unwrap_or(Measured::NONE);
         (self.similarity, self.measured, self.reached) = (forward, true, reached);
     }
@@ -98,22 +98,22 @@ impl Edge {
     pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
         let Edge { a, b, measured } = *self;
         let mut ends = Neighbour::ends(a, b);
-        ends[0].1.settle(Some(measured));
-        ends[1].1.settle(Some(measured.turned()));
+        ends[0].1.set_measured(Some(measured));
+        ends[1].1.set_measured(Some(measured.swapped()));
         ends
     }
 }
 
-/// Takes a removal, in keeper order.
-pub(crate) type Take<'t> = dyn FnMut(Removal) -> Result<(), EngineError> + 't;
+/// Takes a removal, in keep order.
+pub(crate) type RemovalSink<'t> = dyn FnMut(Removal) -> Result<(), EngineError> + 't;
 
 /// A number that no document and no node has.
-const NOBODY: u32 = u32::MAX;
+const NO_DOCUMENT: u32 = u32::MAX;
 
 /// The state of a node: 12 bytes.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// Place in keeper order and number of the kept document.
+    /// Place in keep order and number of the kept document.
     kept_place: u32,
     kept: u32,
     /// Node of the witness of its first removed document.
@@ -122,27 +122,27 @@ struct State {
 
 /// The witnesses of the removed documents of a node, kept while more of its documents are to come.
 #[derive(Debug, Default)]
-struct Again {
+struct NodeWitnesses {
     /// Place of the last of them: neighbours that were kept before it are measured.
-    seen: u32,
+    last_place: u32,
     /// The best of those.
-    best: Option<Best>,
+    best: Option<BestWitness>,
     /// Witnesses beyond the first, where equal documents have different ones.
     more: Vec<u32>,
 }
 
 /// The best witness so far.
 #[derive(Debug, Clone, Copy)]
-struct Best {
+struct BestWitness {
     similarity: f64,
-    /// Place in keeper order.
+    /// Place in keep order.
     place: u32,
     document: u32,
     node: u32,
 }
 
-impl Best {
-    fn beats(&self, other: &Best) -> bool {
+impl BestWitness {
+    fn beats(&self, other: &BestWitness) -> bool {
         self.similarity > other.similarity || self.similarity == other.similarity && self.place < other.place
     }
 }
@@ -153,76 +153,76 @@ pub(crate) struct Star {
     /// Nodes of several documents.
     several: Bits,
     /// Nodes with a document to compare with: it comes before all others, and is kept.
-    settled: Bits,
-    again: HashMap<u32, Again>,
+    with_reference: Bits,
+    node_witnesses: HashMap<u32, NodeWitnesses>,
     place: u32,
 }
 
 impl Star {
-    /// Begins with `turns`, which are all documents in keeper order.
-    pub(crate) fn new(nodes: usize, turns: &[Turn]) -> Self {
-        let [mut met, mut several, mut settled] = std::array::from_fn(|_| Bits::new(nodes as u32));
-        for turn in turns {
-            if turn.reference {
-                settled.set(turn.node);
+    /// Begins with `contenders`, which are all documents in keep order.
+    pub(crate) fn new(nodes: usize, contenders: &[Contender]) -> Self {
+        let [mut seen, mut several, mut with_reference] = std::array::from_fn(|_| Bits::new(nodes as u32));
+        for contender in contenders {
+            if contender.reference {
+                with_reference.set(contender.node);
             }
-            if met.get(turn.node) {
-                several.set(turn.node);
+            if seen.get(contender.node) {
+                several.set(contender.node);
             }
-            met.set(turn.node);
+            seen.set(contender.node);
         }
-        let state = State { kept_place: NOBODY, kept: NOBODY, witness: NOBODY };
-        Star { nodes: vec![state; nodes], several, settled, again: HashMap::new(), place: 0 }
+        let state = State { kept_place: NO_DOCUMENT, kept: NO_DOCUMENT, witness: NO_DOCUMENT };
+        Star { nodes: vec![state; nodes], several, with_reference, node_witnesses: HashMap::new(), place: 0 }
     }
 
-    /// True when `turn` will want to know how similar its candidate is, as far as can be said before its turn has come.
-    pub(crate) fn asks(&self, turn: &Turn, candidate: u32) -> bool {
+    /// True when `contender` needs the similarity of its candidate, as far as can be said before it is decided.
+    pub(crate) fn needs_similarity(&self, contender: &Contender, candidate: u32) -> bool {
         let State { kept_place, kept, .. } = self.nodes[candidate as usize];
-        kept != NOBODY
-            && self.looks(turn)
-            && kept_place >= self.again.get(&turn.node).map_or(0, |again| again.seen)
+        kept != NO_DOCUMENT
+            && self.needs_neighbours(contender)
+            && kept_place >= self.node_witnesses.get(&contender.node).map_or(0, |known| known.last_place)
     }
 
-    /// True when `turn` will look at its neighbours: it has no equal that is kept, or will be when its turn has come.
-    pub(crate) fn looks(&self, turn: &Turn) -> bool {
-        !self.settled.get(turn.node) && self.nodes[turn.node as usize].kept == NOBODY
+    /// True when `contender` needs its neighbours: it has no equal that is kept, or will be when it is decided.
+    pub(crate) fn needs_neighbours(&self, contender: &Contender) -> bool {
+        !self.with_reference.get(contender.node) && self.nodes[contender.node as usize].kept == NO_DOCUMENT
     }
 
     /// Decides the next document, whose neighbours are `near`.
-    pub(crate) fn turn(
+    pub(crate) fn decide(
         &mut self,
-        turn: &Turn,
+        contender: &Contender,
         near: &[Neighbour],
         judge: &mut dyn Judge,
-        take: &mut Take<'_>,
+        take: &mut RemovalSink<'_>,
     ) -> Result<(), EngineError> {
         let place = self.place;
         self.place += 1;
-        let found = if turn.reference { None } else { self.witness(place, turn, near, judge)? };
-        let Some(Best { similarity, document: witness, .. }) = found else {
-            let state = &mut self.nodes[turn.node as usize];
-            if state.kept == NOBODY {
-                (state.kept_place, state.kept) = (place, turn.document);
+        let found = if contender.reference { None } else { self.witness(place, contender, near, judge)? };
+        let Some(BestWitness { similarity, document: witness, .. }) = found else {
+            let state = &mut self.nodes[contender.node as usize];
+            if state.kept == NO_DOCUMENT {
+                (state.kept_place, state.kept) = (place, contender.document);
             }
             return Ok(());
         };
-        take(Removal { document: turn.document, witness, similarity, via: witness })
+        take(Removal { document: contender.document, witness, similarity, via: witness })
     }
 
     /// Finds the witness of a document; nothing if the document is to be kept.
     fn witness(
         &mut self,
         place: u32,
-        turn: &Turn,
+        contender: &Contender,
         near: &[Neighbour],
         judge: &mut dyn Judge,
-    ) -> Result<Option<Best>, EngineError> {
-        let node = turn.node;
+    ) -> Result<Option<BestWitness>, EngineError> {
+        let node = contender.node;
         if let Some(equal) = self.kept(node, 1.0) {
             return Ok(Some(equal));
         }
-        let mut best = self.again.get(&node).and_then(|again| again.best);
-        for neighbour in near.iter().filter(|neighbour| self.asks(turn, neighbour.node)) {
+        let mut best = self.node_witnesses.get(&node).and_then(|known| known.best);
+        for neighbour in near.iter().filter(|neighbour| self.needs_similarity(contender, neighbour.node)) {
             let Neighbour { similarity, reached, .. } = measured(node, *neighbour, judge)?;
             let offer = self.kept(neighbour.node, similarity).filter(|_| reached);
             best = offer.into_iter().chain(best).reduce(|one, two| if one.beats(&two) { one } else { two });
@@ -238,30 +238,30 @@ impl Star {
     }
 
     /// The kept document of a node, as a witness.
-    fn kept(&self, node: u32, similarity: f64) -> Option<Best> {
+    fn kept(&self, node: u32, similarity: f64) -> Option<BestWitness> {
         let State { kept_place: place, kept: document, .. } = self.nodes[node as usize];
-        (document != NOBODY).then_some(Best { similarity, place, document, node })
+        (document != NO_DOCUMENT).then_some(BestWitness { similarity, place, document, node })
     }
 
     /// Remembers what a removed document found.
-    fn note(&mut self, node: u32, place: u32, best: Option<Best>, witness: u32) {
+    fn note(&mut self, node: u32, place: u32, best: Option<BestWitness>, witness: u32) {
         let state = &mut self.nodes[node as usize];
-        let first = if state.witness == NOBODY { witness } else { state.witness };
+        let first = if state.witness == NO_DOCUMENT { witness } else { state.witness };
         state.witness = first;
         if !self.several.get(node) {
             return;
         }
-        let again = self.again.entry(node).or_default();
-        (again.seen, again.best) = (place, best);
-        if witness != first && !again.more.contains(&witness) {
-            again.more.push(witness);
+        let known = self.node_witnesses.entry(node).or_default();
+        (known.last_place, known.best) = (place, best);
+        if witness != first && !known.more.contains(&witness) {
+            known.more.push(witness);
         }
     }
 
     /// Nodes that stand for the removed documents of a node.
     fn witnesses(&self, node: u32) -> impl Iterator<Item = u32> {
-        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NOBODY);
-        let more = first.and_then(|_| self.again.get(&node)).map_or(&[][..], |again| &again.more);
+        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NO_DOCUMENT);
+        let more = first.and_then(|_| self.node_witnesses.get(&node)).map_or(&[][..], |known| &known.more);
         first.into_iter().chain(more.iter().copied())
     }
 
@@ -272,7 +272,7 @@ impl Star {
         node: u32,
         near: &[Neighbour],
         judge: &mut dyn Judge,
-    ) -> Result<Option<Best>, EngineError> {
+    ) -> Result<Option<BestWitness>, EngineError> {
         let mut found = Vec::new();
         let ways = self.ways(node, near);
         for ways in ways.chunk_by(|a, b| a.0 == b.0) {
@@ -298,7 +298,7 @@ impl Star {
     /// The witnesses of removed neighbours, each with the neighbour that leads to it; from equal documents a way leads to
     /// those of their own. Kept neighbours are left out: they were measured, and are not near.
     fn ways(&self, node: u32, near: &[Neighbour]) -> Vec<(u32, usize)> {
-        let is_kept = |node: u32| self.nodes[node as usize].kept != NOBODY;
+        let is_kept = |node: u32| self.nodes[node as usize].kept != NO_DOCUMENT;
         let mut far: Vec<u32> =
             near.iter().map(|neighbour| neighbour.node).filter(|&node| is_kept(node)).collect();
         far.sort_unstable();
@@ -317,49 +317,53 @@ impl Star {
 /// A neighbour of `node`, measured if it was not.
 fn measured(node: u32, mut neighbour: Neighbour, judge: &mut dyn Judge) -> Result<Neighbour, EngineError> {
     if !neighbour.measured {
-        neighbour.settle(judge.candidate(node, neighbour.node)?);
+        neighbour.set_measured(judge.candidate(node, neighbour.node)?);
     }
     Ok(neighbour)
 }
 
 /// Decides by the rule `components`; `leaders` are the documents that stand for each node.
 pub(crate) fn components(
-    turns: &[Turn],
-    neighbours: &mut dyn Adjacent,
+    contenders: &[Contender],
+    neighbours: &mut dyn Adjacency,
     leaders: &[u32],
     judge: &mut dyn Judge,
-    take: &mut Take<'_>,
+    take: &mut RemovalSink<'_>,
 ) -> Result<(), EngineError> {
     let component = connected(neighbours, leaders.len())?;
-    let mut keepers: HashMap<u32, Turn> = HashMap::new();
-    for turn in turns {
-        let Some(&keeper) = keepers.get(&component[turn.node as usize]) else {
-            keepers.insert(component[turn.node as usize], *turn);
+    let mut kept_documents: HashMap<u32, Contender> = HashMap::new();
+    for contender in contenders {
+        let Some(&kept_document) = kept_documents.get(&component[contender.node as usize]) else {
+            kept_documents.insert(component[contender.node as usize], *contender);
             continue;
         };
-        if turn.reference {
+        if contender.reference {
             continue;
         }
-        let similarity = if keeper.node == turn.node { 1.0 } else { judge.any(turn.node, keeper.node)? };
-        let via = via(turn, keeper, neighbours.of(turn.node)?, leaders);
-        take(Removal { document: turn.document, witness: keeper.document, similarity, via })?;
+        let similarity = if kept_document.node == contender.node {
+            1.0
+        } else {
+            judge.any(contender.node, kept_document.node)?
+        };
+        let via = via(contender, kept_document, neighbours.of(contender.node)?, leaders);
+        take(Removal { document: contender.document, witness: kept_document.document, similarity, via })?;
     }
     Ok(())
 }
 
 /// The first node of the component that each node is in.
-fn connected(neighbours: &mut dyn Adjacent, nodes: usize) -> Result<Vec<u32>, EngineError> {
-    let mut component = vec![NOBODY; nodes];
+fn connected(neighbours: &mut dyn Adjacency, nodes: usize) -> Result<Vec<u32>, EngineError> {
+    let mut component = vec![NO_DOCUMENT; nodes];
     let mut waiting = Vec::new();
     for start in 0..nodes as u32 {
-        if component[start as usize] != NOBODY {
+        if component[start as usize] != NO_DOCUMENT {
             continue;
         }
         component[start as usize] = start;
         waiting.push(start);
         while let Some(node) = waiting.pop() {
             for neighbour in neighbours.of(node)? {
-                if component[neighbour.node as usize] == NOBODY {
+                if component[neighbour.node as usize] == NO_DOCUMENT {
                     component[neighbour.node as usize] = start;
                     waiting.push(neighbour.node);
                 }
@@ -370,12 +374,12 @@ fn connected(neighbours: &mut dyn Adjacent, nodes: usize) -> Result<Vec<u32>, En
 }
 
 /// The neighbour that tied a document in: an equal one, or else the most similar, the first of several.
-fn via(turn: &Turn, keeper: Turn, near: &[Neighbour], leaders: &[u32]) -> u32 {
-    let leader = leaders[turn.node as usize];
-    if keeper.node == turn.node {
-        return keeper.document;
+fn via(contender: &Contender, kept_document: Contender, near: &[Neighbour], leaders: &[u32]) -> u32 {
+    let leader = leaders[contender.node as usize];
+    if kept_document.node == contender.node {
+        return kept_document.document;
     }
-    if leader != turn.document {
+    if leader != contender.document {
         return leader;
     }
     let first = |a: &Neighbour, b: &Neighbour| leaders[b.node as usize].cmp(&leaders[a.node as usize]);
@@ -389,46 +393,62 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::verify::InMemory;
+    use crate::verify::NeighbourLists;
     use proptest::prelude::*;
 
-    fn by_star(turns: &[Turn], edges: &[Edge], nodes: usize, table: &mut Table) -> Vec<Removal> {
+    fn by_star(contenders: &[Contender], edges: &[Edge], nodes: usize, table: &mut Table) -> Vec<Removal> {
         let mut found = Vec::new();
         let mut take = |removal| {
             found.push(removal);
             Ok(())
         };
-        let mut neighbours = InMemory::new(nodes, edges, Edge::ends);
-        let mut star = Star::new(nodes, turns);
-        for turn in turns {
-            star.turn(turn, neighbours.of(turn.node).unwrap(), table, &mut take).unwrap();
+        let mut neighbours = NeighbourLists::new(nodes, edges, Edge::ends);
+        let mut star = Star::new(nodes, contenders);
+        for contender in contenders {
+            star.decide(contender, neighbours.of(contender.node).unwrap(), table, &mut take).unwrap();
         }
         found
     }
 
     /// The same from candidates, of which nothing is known before it is asked for.
-    fn by_asking(turns: &[Turn], candidates: &[(u32, u32)], nodes: usize, table: &mut Table) -> Vec<Removal> {
+    fn by_asking(
+        contenders: &[Contender],
+        candidates: &[(u32, u32)],
+        nodes: usize,
+        table: &mut Table,
+    ) -> Vec<Removal> {
         let mut found = Vec::new();
         let mut take = |removal| {
             found.push(removal);
             Ok(())
         };
-        let mut neighbours = InMemory::new(nodes, candidates, |&(a, b)| Neighbour::ends(a, b));
-        let mut star = Star::new(nodes, turns);
-        for turn in turns {
-            star.turn(turn, neighbours.of(turn.node).unwrap(), table, &mut take).unwrap();
+        let mut neighbours = NeighbourLists::new(nodes, candidates, |&(a, b)| Neighbour::ends(a, b));
+        let mut star = Star::new(nodes, contenders);
+        for contender in contenders {
+            star.decide(contender, neighbours.of(contender.node).unwrap(), table, &mut take).unwrap();
         }
         found
     }
 
-    fn by_components(turns: &[Turn], edges: &[Edge], leaders: &[u32], table: &mut Table) -> Vec<Removal> {
+    fn by_components(
+        contenders: &[Contender],
+        edges: &[Edge],
+        leaders: &[u32],
+        table: &mut Table,
+    ) -> Vec<Removal> {
         let mut found = Vec::new();
         let mut take = |removal| {
             found.push(removal);
             Ok(())
         };
-        components(turns, &mut InMemory::new(leaders.len(), edges, Edge::ends), leaders, table, &mut take)
-            .unwrap();
+        components(
+            contenders,
+            &mut NeighbourLists::new(leaders.len(), edges, Edge::ends),
+            leaders,
+            table,
+            &mut take,
+        )
+        .unwrap();
         found
     }
 
@@ -471,43 +491,49 @@ mod tests {
     }
 
     /// The rule as written in the specification, document by document, without nodes.
-    fn by_the_book(turns: &[Turn], edges: &[Edge], table: &Table) -> Vec<Removal> {
+    fn by_definition(contenders: &[Contender], edges: &[Edge], table: &Table) -> Vec<Removal> {
         let mut kept: Vec<usize> = Vec::new();
         let mut removed: Vec<(usize, Removal, usize)> = Vec::new();
-        let adjacent = |a: &Turn, b: &Turn| {
+        let adjacent = |a: &Contender, b: &Contender| {
             a.node == b.node
                 || edges
                     .iter()
                     .any(|edge| (edge.a, edge.b) == (a.node, b.node) || (edge.b, edge.a) == (a.node, b.node))
         };
-        let similarity = |a: &Turn, b: &Turn| if a.node == b.node { 1.0 } else { table.of(a.node, b.node) };
-        for (place, turn) in turns.iter().enumerate() {
+        let similarity =
+            |a: &Contender, b: &Contender| if a.node == b.node { 1.0 } else { table.of(a.node, b.node) };
+        for (place, contender) in contenders.iter().enumerate() {
             let best = |places: &mut dyn Iterator<Item = usize>| {
                 let mut best: Option<(f64, usize)> = None;
                 for other in places {
-                    let value = similarity(turn, &turns[other]);
+                    let value = similarity(contender, &contenders[other]);
                     if best.is_none_or(|(found, at)| value > found || value == found && other < at) {
                         best = Some((value, other));
                     }
                 }
                 best
             };
-            let mut found = best(&mut kept.iter().copied().filter(|&other| adjacent(turn, &turns[other])));
+            let mut found =
+                best(&mut kept.iter().copied().filter(|&other| adjacent(contender, &contenders[other])));
             if found.is_none() {
                 found = best(
                     &mut removed
                         .iter()
-                        .filter(|(other, ..)| adjacent(turn, &turns[*other]))
+                        .filter(|(other, ..)| adjacent(contender, &contenders[*other]))
                         .map(|(.., witness)| *witness)
-                        .filter(|&witness| similarity(turn, &turns[witness]) >= table.threshold),
+                        .filter(|&witness| similarity(contender, &contenders[witness]) >= table.threshold),
                 );
             }
             match found {
                 None => kept.push(place),
                 Some((similarity, witness)) => {
-                    let document = turns[witness].document;
-                    let removal =
-                        Removal { document: turn.document, witness: document, similarity, via: document };
+                    let document = contenders[witness].document;
+                    let removal = Removal {
+                        document: contender.document,
+                        witness: document,
+                        similarity,
+                        via: document,
+                    };
                     removed.push((place, removal, witness));
                 }
             }
@@ -515,8 +541,8 @@ mod tests {
         removed.into_iter().map(|(_, removal, _)| removal).collect()
     }
 
-    /// Documents in keeper order, candidates, similarities, and the number of nodes.
-    fn cases() -> impl Strategy<Value = (Vec<Turn>, Vec<(u32, u32)>, Table, usize)> {
+    /// Documents in keep order, candidates, similarities, and the number of nodes.
+    fn cases() -> impl Strategy<Value = (Vec<Contender>, Vec<(u32, u32)>, Table, usize)> {
         (2u32..9).prop_flat_map(|nodes| {
             let similarities =
                 prop::collection::btree_map((0..nodes, 0..nodes), (0u32..=10, any::<bool>()), 0..40);
@@ -530,9 +556,10 @@ mod tests {
                         candidates.extend(proposed.then_some((a, b)));
                     }
                 }
-                let turn = |(document, node)| Turn { document: document as u32, node, reference: false };
-                let turns: Vec<Turn> = order.into_iter().enumerate().map(turn).collect();
-                (turns, candidates, table, nodes as usize)
+                let contender =
+                    |(document, node)| Contender { document: document as u32, node, reference: false };
+                let contenders: Vec<Contender> = order.into_iter().enumerate().map(contender).collect();
+                (contenders, candidates, table, nodes as usize)
             })
         })
     }
@@ -544,10 +571,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn star_is_the_rule_in_the_book((turns, candidates, mut table, nodes) in cases()) {
+        fn star_is_the_rule_by_definition((contenders, candidates, mut table, nodes) in cases()) {
             let edges = edges(&candidates, &table);
-            let found = by_star(&turns, &edges, nodes, &mut table);
-            prop_assert_eq!(&found, &by_the_book(&turns, &edges, &table));
+            let found = by_star(&contenders, &edges, nodes, &mut table);
+            prop_assert_eq!(&found, &by_definition(&contenders, &edges, &table));
             for removal in &found {
                 prop_assert!(removal.similarity >= 0.8);
                 prop_assert!(found.iter().all(|other| other.document != removal.witness), "a witness was removed");
@@ -555,23 +582,26 @@ mod tests {
         }
 
         #[test]
-        fn what_decides_nothing_is_not_measured((turns, candidates, mut table, nodes) in cases()) {
-            let expected = by_the_book(&turns, &edges(&candidates, &table), &table);
-            prop_assert_eq!(by_asking(&turns, &candidates, nodes, &mut table), expected);
+        fn what_decides_nothing_is_not_measured((contenders, candidates, mut table, nodes) in cases()) {
+            let expected = by_definition(&contenders, &edges(&candidates, &table), &table);
+            prop_assert_eq!(by_asking(&contenders, &candidates, nodes, &mut table), expected);
             let mut asked = table.asked.clone();
             asked.sort_unstable();
             asked.dedup();
             // Where no documents are equal, no pair is asked for twice.
-            prop_assert!(turns.len() > nodes || asked.len() == table.asked.len());
+            prop_assert!(contenders.len() > nodes || asked.len() == table.asked.len());
         }
 
         #[test]
-        fn components_keep_one_each((turns, candidates, mut table, nodes) in cases()) {
+        fn components_keep_one_each((contenders, candidates, mut table, nodes) in cases()) {
             let edges = edges(&candidates, &table);
             let leaders: Vec<u32> = (0..nodes as u32)
-                .map(|node| turns.iter().filter(|turn| turn.node == node).map(|turn| turn.document).min().unwrap_or(0))
+                .map(|node| {
+                    let own = contenders.iter().filter(|contender| contender.node == node);
+                    own.map(|contender| contender.document).min().unwrap_or(0)
+                })
                 .collect();
-            let found = by_components(&turns, &edges, &leaders, &mut table);
+            let found = by_components(&contenders, &edges, &leaders, &mut table);
             let mut parts: Vec<u32> = (0..nodes as u32).collect();
             for _ in 0..nodes {
                 for edge in &edges {
@@ -580,10 +610,10 @@ mod tests {
                     parts[edge.b as usize] = low;
                 }
             }
-            let mut present: Vec<u32> = turns.iter().map(|turn| parts[turn.node as usize]).collect();
+            let mut present: Vec<u32> = contenders.iter().map(|contender| parts[contender.node as usize]).collect();
             present.sort_unstable();
             present.dedup();
-            prop_assert_eq!(turns.len() - found.len(), present.len());
+            prop_assert_eq!(contenders.len() - found.len(), present.len());
         }
     }
 
@@ -592,10 +622,10 @@ mod tests {
         // 0 is like 1, 1 is like 2, but 2 is not like 0.
         let mut table = Table::new(BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]));
         let edges = [(0, 1), (1, 2)].map(|(a, b)| Edge { a, b, measured: table.measured(a, b) });
-        let turns = [0, 1, 2].map(|node| Turn { document: node, node, reference: false });
-        let found = by_star(&turns, &edges, 3, &mut table);
+        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let found = by_star(&contenders, &edges, 3, &mut table);
         assert_eq!(found, [Removal { document: 1, witness: 0, similarity: 0.9, via: 0 }]);
-        let found = by_components(&turns, &edges, &[0, 1, 2], &mut table);
+        let found = by_components(&contenders, &edges, &[0, 1, 2], &mut table);
         assert_eq!(found[1], Removal { document: 2, witness: 0, similarity: 0.0, via: 1 });
     }
 
@@ -603,8 +633,9 @@ mod tests {
     fn copies_are_compared_with_the_kept_one_alone() {
         let pairs: Vec<(u32, u32)> = (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))).collect();
         let mut table = Table::new(pairs.iter().map(|&pair| (pair, 0.9)).collect());
-        let turns: Vec<Turn> = (0..100).map(|node| Turn { document: node, node, reference: false }).collect();
-        assert_eq!(by_asking(&turns, &pairs, 100, &mut table).len(), 99);
+        let contenders: Vec<Contender> =
+            (0..100).map(|node| Contender { document: node, node, reference: false }).collect();
+        assert_eq!(by_asking(&contenders, &pairs, 100, &mut table).len(), 99);
         assert_eq!(table.asked, (1..100).map(|node| (node, 0)).collect::<Vec<_>>());
     }
 
@@ -612,9 +643,10 @@ mod tests {
     fn documents_to_compare_with_stay() {
         let mut table = Table::new(BTreeMap::from([((0, 1), 0.9)]));
         let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
-        let turn = |document, node, reference| Turn { document, node, reference };
-        let turns = [turn(0, 0, true), turn(1, 0, true), turn(2, 1, true), turn(3, 1, false)];
-        let found = by_star(&turns, &edges, 2, &mut table);
+        let contender = |document, node, reference| Contender { document, node, reference };
+        let contenders =
+            [contender(0, 0, true), contender(1, 0, true), contender(2, 1, true), contender(3, 1, false)];
+        let found = by_star(&contenders, &edges, 2, &mut table);
         assert_eq!(found, [Removal { document: 3, witness: 2, similarity: 1.0, via: 2 }]);
     }
 }

@@ -25,35 +25,35 @@ pub(crate) fn receive(corpus: &mut Corpus, work: &Path) -> Result<bool, EngineEr
     let path = work.join(FILE);
     let digest = match File::open(&path) {
         Ok(before) => compare(&mut io::stdin().lock(), before, &path)?,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => keep(&mut io::stdin().lock(), &path)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => store(&mut io::stdin().lock(), &path)?,
         Err(error) => return Err(EngineError::read(&path, error)),
     };
-    corpus.stdin_from(&path, digest);
+    corpus.read_stdin_from(&path, digest);
     Ok(true)
 }
 
 /// Reads standard input for its digest alone.
-pub(crate) fn skim(corpus: &mut Corpus) -> Result<(), EngineError> {
+pub(crate) fn read_digest(corpus: &mut Corpus) -> Result<(), EngineError> {
     if corpus.has_stdin() {
-        let (bytes, digest) = pass(&mut io::stdin().lock(), |_| Ok(())).map_err(unread)?;
-        corpus.stdin_was(bytes, digest);
+        let (bytes, digest) = read_chunks(&mut io::stdin().lock(), |_| Ok(())).map_err(read_error)?;
+        corpus.set_stdin_facts(bytes, digest);
     }
     Ok(())
 }
 
 /// Copies all that comes into a file, which appears when it is whole; the digest of it.
-fn keep(from: &mut impl Read, path: &Path) -> Result<u64, EngineError> {
+fn store(from: &mut impl Read, path: &Path) -> Result<u64, EngineError> {
     let pending = path.with_added_extension("part");
     let failed = |error| EngineError::write(&pending, error);
     let mut file = File::create(&pending).map_err(failed)?;
     let mut trouble = None;
-    let passed = pass(from, |bytes| {
+    let passed = read_chunks(from, |bytes| {
         file.write_all(bytes).map_err(|error| {
             trouble = Some(failed(error));
             io::ErrorKind::Other.into()
         })
     });
-    let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| unread(error)))?;
+    let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| read_error(error)))?;
     // Nobody can send it again: it is on the disk before anything is made of it.
     file.sync_all().map_err(failed)?;
     std::fs::rename(&pending, path)
@@ -72,7 +72,7 @@ fn compare(from: &mut impl Read, mut before: File, path: &Path) -> Result<u64, E
     };
     let mut there = Vec::new();
     let mut trouble = None;
-    let passed = pass(from, |bytes| {
+    let passed = read_chunks(from, |bytes| {
         there.clear();
         let read = Read::by_ref(&mut before).take(bytes.len() as u64).read_to_end(&mut there);
         trouble = match read {
@@ -82,7 +82,7 @@ fn compare(from: &mut impl Read, mut before: File, path: &Path) -> Result<u64, E
         };
         Err(io::ErrorKind::Other.into())
     });
-    let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| unread(error)))?;
+    let (_, digest) = passed.map_err(|error| trouble.unwrap_or_else(|| read_error(error)))?;
     match before.read(&mut [0]) {
         Ok(0) => Ok(digest),
         Ok(_) => Err(other()),
@@ -91,7 +91,10 @@ fn compare(from: &mut impl Read, mut before: File, path: &Path) -> Result<u64, E
 }
 
 /// Hands over all that comes; its length and digest.
-fn pass(from: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<(u64, u64)> {
+fn read_chunks(
+    from: &mut impl Read,
+    mut each: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<(u64, u64)> {
     let (mut buffer, mut hash, mut bytes) = (vec![0; 128 << 10], Xxh3::new(), 0);
     loop {
         match from.read(&mut buffer) {
@@ -107,7 +110,7 @@ fn pass(from: &mut impl Read, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> 
     }
 }
 
-fn unread(error: io::Error) -> EngineError {
+fn read_error(error: io::Error) -> EngineError {
     EngineError::read(Path::new("standard input"), error)
 }
 
@@ -120,7 +123,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE);
         let text: Vec<u8> = (0..300_000u32).map(|n| (n % 251) as u8).collect();
-        let digest = keep(&mut text.as_slice(), &path).unwrap();
+        let digest = store(&mut text.as_slice(), &path).unwrap();
         let again = |bytes: &[u8]| compare(&mut &bytes[..], File::open(&path).unwrap(), &path);
         assert_eq!(again(&text).unwrap(), digest);
         let longer = [&text[..], b"x"].concat();

@@ -8,18 +8,18 @@ use lookalike_text::hash;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::pipeline::{self, Batch, Unit};
-use crate::sketch::Workshop;
+use crate::sketch::SketchWorker;
 use crate::store::file::{Run, RunWriter};
 
 /// The least time between two saves of what methods have learned so far.
-const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
+const SAVE_INTERVAL: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
 
 /// Sets memory aside for what methods gather and hold.
-pub(crate) fn make_room(ctx: &mut Context<'_>) -> Result<(), EngineError> {
-    for seat in ctx.panel.seats() {
-        let gathers = seat.method.survey().map_or(0, |survey| survey.bytes());
-        let what = format!("what {} must know", seat.method.recipe().name);
-        ctx.budget.hold(gathers + seat.method.holds(), &what)?;
+pub(crate) fn reserve_memory(ctx: &mut Context<'_>) -> Result<(), EngineError> {
+    for entry in ctx.panel.methods() {
+        let gathers = entry.method.survey().map_or(0, |survey| survey.bytes());
+        let what = format!("what {} must know", entry.method.recipe().name);
+        ctx.budget.reserve(gathers + entry.method.resident_bytes(), &what)?;
     }
     Ok(())
 }
@@ -27,24 +27,25 @@ pub(crate) fn make_room(ctx: &mut Context<'_>) -> Result<(), EngineError> {
 /// Lets every method that wants to see all documents, as often as it wants to, or gives back what they saw. A killed
 /// pass goes on behind the last units that were written down.
 pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
-    let surveys = || ctx.panel.seats().iter().map(|seat| seat.method.survey());
+    let surveys = || ctx.panel.methods().iter().map(|entry| entry.method.survey());
     let passes = surveys().flatten().map(|survey| survey.passes()).max().unwrap_or(0);
     let (mut pass, mut seen) = load(ctx)?;
     while pass < passes {
         ctx.begin("survey", ctx.input_bytes(), true);
-        let show = |workshop: &mut Workshop, batch: &Batch, heavy: &Mutex<()>| {
-            let survey = |seat: usize| {
-                let survey = ctx.panel.seats()[seat].method.survey();
+        let show = |worker: &mut SketchWorker, batch: &Batch, heavy: &Mutex<()>| {
+            let survey = |method: usize| {
+                let survey = ctx.panel.methods()[method].method.survey();
                 survey.filter(|survey| pass < survey.passes())
             };
             // Which documents are in a share that is enough depends on nothing but their places in their units.
-            let lot = |index: usize| hash::mix(batch.first + index as u64);
-            let wants = |seat: usize, index: usize| {
-                survey(seat).is_some_and(|survey| lot(index).is_multiple_of(survey.one_in()))
+            let sample_hash = |index: usize| hash::mix(batch.first + index as u64);
+            let wants = |method: usize, index: usize| {
+                survey(method)
+                    .is_some_and(|survey| sample_hash(index).is_multiple_of(survey.sampling_interval()))
             };
-            let chosen = |index: usize| (0..ctx.panel.seats().len()).any(|seat| wants(seat, index));
-            let shown = workshop.show(ctx, batch, heavy, chosen, wants, |seat, page, scratch| {
-                survey(seat).into_iter().for_each(|survey| survey.see(pass, page, scratch));
+            let chosen = |index: usize| (0..ctx.panel.methods().len()).any(|method| wants(method, index));
+            let shown = worker.for_each_page(ctx, batch, heavy, chosen, wants, |method, page, scratch| {
+                survey(method).into_iter().for_each(|survey| survey.observe(pass, page, scratch));
                 Ok(())
             });
             shown.map(drop)
@@ -62,7 +63,7 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
 pub(crate) fn walk(
     ctx: &Context<'_>,
     mut seen: usize,
-    show: impl Fn(&mut Workshop, &Batch, &Mutex<()>) -> Result<(), EngineError> + Sync,
+    show: impl Fn(&mut SketchWorker, &Batch, &Mutex<()>) -> Result<(), EngineError> + Sync,
     mut pause: impl FnMut(usize) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let (total, shape, heavy) = (ctx.units().len(), ctx.shape(), Mutex::new(()));
@@ -76,17 +77,17 @@ pub(crate) fn walk(
             }
             // A later process may run with other drivers: its groups are cut elsewhere.
             let fresh: &[Unit] = &group[group.len() - (end - seen.max(end - group.len()))..];
-            let work = |workshop: &mut Workshop, batch: &Batch| show(workshop, batch, &heavy);
+            let work = |worker: &mut SketchWorker, batch: &Batch| show(worker, batch, &heavy);
             let drive = |_, feed: &mut pipeline::Feed<'_, Result<(), EngineError>>| {
                 while let Some(done) = feed.next()? {
                     done?;
                 }
                 Ok(())
             };
-            let workshop = || Workshop::new(ctx, corpus);
-            pipeline::run(corpus, fresh, shape, ctx.watch, workshop, work, drive)?;
+            let worker = || SketchWorker::new(ctx, corpus);
+            pipeline::run(corpus, fresh, shape, ctx.watch, worker, work, drive)?;
             seen = end;
-            if last.elapsed() > PAUSE && seen < total {
+            if last.elapsed() > SAVE_INTERVAL && seen < total {
                 pause(seen)?;
                 last = Instant::now();
             }
@@ -101,7 +102,7 @@ const FILE: &str = "survey";
 /// Writes down what all methods learned: so many whole passes, and so many units of the one under way.
 pub(crate) fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), EngineError> {
     let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(FILE, 1))?;
-    for survey in ctx.panel.seats().iter().filter_map(|seat| seat.method.survey()) {
+    for survey in ctx.panel.methods().iter().filter_map(|entry| entry.method.survey()) {
         let saved = survey.save();
         writer.push(&(saved.len() as u64).to_le_bytes())?;
         writer.push(&saved)?;
@@ -118,7 +119,7 @@ pub(crate) fn load(ctx: &Context<'_>) -> Result<(u32, usize), EngineError> {
     let run = Run::open(&path, ctx.label(FILE, 1))?;
     let mark = run.mark();
     let mut records = run.records();
-    for survey in ctx.panel.seats().iter().filter_map(|seat| seat.method.survey()) {
+    for survey in ctx.panel.methods().iter().filter_map(|entry| entry.method.survey()) {
         let mut length = [0; 8];
         let mut saved = Vec::new();
         let mut whole = records.take(&mut length)?;

@@ -76,7 +76,7 @@ fn as_table(pages: &[BTreeMap<String, String>], options: ReadOptions) -> Corpus 
 }
 
 /// All outputs; of rejected records those parts that lines and rows share.
-fn told(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+fn comparable_outputs(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = outputs(folder);
     if let Some(rejected) = all.get_mut("rejected.jsonl") {
         let text = String::from_utf8(rejected.clone()).unwrap();
@@ -120,7 +120,7 @@ fn a_table_gives_the_results_of_its_lines() {
         let lines = as_lines(&pages, options.clone());
         let summary = run(job(recipe.clone(), lines, against(as_lines), settings()), &whole, None).unwrap();
         assert!(summary.summary.rejected > 10, "{:?}", summary.summary);
-        let expected = told(&whole);
+        let expected = comparable_outputs(&whole);
         for (threads, spool, bucket) in [
             (1, Spool::Auto, None),
             (2, Spool::Auto, Some(20_000)),
@@ -131,7 +131,7 @@ fn a_table_gives_the_results_of_its_lines() {
             let place = folder.path().join(format!("{number} {threads}"));
             let table = as_table(&pages, options.clone());
             run(job(recipe.clone(), table, against(as_table), settings), &place, bucket).unwrap();
-            assert!(told(&place) == expected, "case {number}, {threads} threads, {spool:?}");
+            assert!(comparable_outputs(&place) == expected, "case {number}, {threads} threads, {spool:?}");
         }
     }
 }
@@ -144,7 +144,7 @@ fn a_table_beside_lines_is_read_like_them() {
         let place = folder.path().join(name);
         run(job(recipe("minhash"), corpus, Some(against), Settings { spool, ..settings() }), &place, None)
             .unwrap();
-        told(&place)
+        comparable_outputs(&place)
     };
     let options = ReadOptions::default;
     let expected = run("lines", as_lines(&pages, options()), as_lines(&others, options()), Spool::Disk);

@@ -9,7 +9,8 @@ use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_generate::Plan;
 use lookalike_methods::lexicon::Reader;
 use lookalike_methods::{
-    Asked, Detail, Key, Lexicon, Member, Method, OwnMeasure, Page, Scratch, Setting, Sketch, method,
+    Buffers, DirectedKeyCounts, Key, Lexicon, LexiconDetail, Member, Method, OwnMeasure, Page, Setting,
+    Sketch, method,
 };
 use lookalike_model::Similarity;
 use lookalike_text::hash::Secret;
@@ -17,7 +18,7 @@ use lookalike_text::{Analyser, Features, Profile};
 
 use crate::compared::BothCounts;
 use crate::measure::Measure;
-use crate::recipe::{ClusterRule, Reading, Task};
+use crate::recipe::{ClusterRule, ReadSettings, Task};
 use crate::walk::Watch;
 use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings, Spool};
 
@@ -25,7 +26,7 @@ pub(crate) fn recipe(spec: &str) -> JobRecipe {
     JobRecipe {
         lookalike: "0.0.0".to_owned(),
         methods: spec.split(' ').map(|spec| method(spec, &Setting::default()).unwrap().recipe()).collect(),
-        reading: Reading { max_document_bytes: 1 << 20, ..Reading::default() },
+        reading: ReadSettings { max_document_bytes: 1 << 20, ..ReadSettings::default() },
         ..JobRecipe::simplest(Task::Dedup)
     }
 }
@@ -108,7 +109,7 @@ fn shingles(text: &str) -> BTreeSet<Vec<&str>> {
 }
 
 /// `(removed, witness, similarity)` by comparing every document with every kept one before it.
-fn by_hand(texts: &[String]) -> Vec<(u64, u64, f64)> {
+fn exhaustive_dedup(texts: &[String]) -> Vec<(u64, u64, f64)> {
     let sets: Vec<_> = texts.iter().map(|text| shingles(text)).collect();
     let (mut kept, mut removed): (Vec<usize>, Vec<(u64, u64, f64)>) = (Vec::new(), Vec::new());
     for n in 0..sets.len() {
@@ -142,7 +143,7 @@ fn with_all_pairs_known_the_job_is_the_obvious_loop() {
     let folder = tempfile::tempdir().unwrap();
     let texts = families(180, 60);
     run(job(recipe("exact"), &lines(&texts), settings()), &folder.path().join("job"), None).unwrap();
-    let (found, expected) = (removed(&folder.path().join("job")), by_hand(&texts));
+    let (found, expected) = (removed(&folder.path().join("job")), exhaustive_dedup(&texts));
     assert!(expected.len() > 50);
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(&expected) {
@@ -373,7 +374,7 @@ fn plain_lexicon(lines: &str, profile: &Profile) -> Lexicon {
 
 fn read_lexicon(path: &Path) -> Lexicon {
     let reader = Reader::open(std::fs::File::open(path).unwrap()).unwrap();
-    Lexicon::read(reader, Detail::Everything, u64::MAX).unwrap()
+    Lexicon::read(reader, LexiconDetail::Everything, u64::MAX).unwrap()
 }
 
 /// Generated documents with their extracted text alone.
@@ -473,7 +474,7 @@ fn different(documents: u64, seed: u64) -> Vec<(String, String)> {
 }
 
 /// The reference for a method: every document is compared with every other, key by key.
-struct ByHand {
+struct ExhaustiveSearch {
     method: Box<dyn Method>,
     pages: Vec<Features>,
     sketches: Vec<Sketch>,
@@ -481,7 +482,7 @@ struct ByHand {
     common: BTreeMap<u64, u64>,
 }
 
-impl ByHand {
+impl ExhaustiveSearch {
     fn new(spec: &str, documents: &[(String, String)]) -> Self {
         let method = method(spec, &Setting::default()).unwrap();
         let profile = method.profile().cloned().unwrap_or(Profile::web());
@@ -493,7 +494,7 @@ impl ByHand {
             features
         };
         let pages: Vec<Features> = documents.iter().map(&mut read).collect();
-        if method.lexicon() > Detail::Nothing {
+        if method.lexicon() > LexiconDetail::Nothing {
             method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages))).unwrap();
         }
         let all = || documents.iter().zip(&pages).map(|((_, text), features)| Page { text, features });
@@ -501,7 +502,7 @@ impl ByHand {
             for pass in 0..survey.passes() {
                 all()
                     .filter(|page| !page.is_empty())
-                    .for_each(|page| survey.see(pass, &page, &mut Scratch::default()));
+                    .for_each(|page| survey.observe(pass, &page, &mut Buffers::default()));
                 survey.end(pass);
             }
         }
@@ -519,7 +520,7 @@ impl ByHand {
             .iter()
             .flat_map(|sketch| &sketch.keys)
             .for_each(|key| *common.entry(key.value).or_insert(0) += 1);
-        ByHand { method, pages, sketches, common }
+        ExhaustiveSearch { method, pages, sketches, common }
     }
 
     /// Keys by which `b` finds `a`.
@@ -529,8 +530,8 @@ impl ByHand {
         let (shorter, longer) = (a.length.min(b.length), a.length.max(b.length));
         let meets = |key: &&Key| {
             let other = b.keys.iter().find(|other| other.value == key.value);
-            !method.only_asks(key.tag)
-                && self.common[&key.value] <= method.most_common(self.sketches.len() as u64)
+            !method.is_query_only(key.tag)
+                && self.common[&key.value] <= method.max_documents_per_key(self.sketches.len() as u64)
                 && other.is_some_and(|other| method.plausible(member(a, key), member(b, other)))
         };
         if longer > method.longest_partner(shorter) { 0 } else { a.keys.iter().filter(meets).count() as u32 }
@@ -539,8 +540,8 @@ impl ByHand {
     fn accepts(&self, a: usize, b: usize) -> bool {
         let (one, two) = (&self.sketches[a], &self.sketches[b]);
         let forward = self.found(one, two);
-        let asked = Asked { forward, backward: self.found(two, one) };
-        let shared = if self.method.asks() { asked.pack() } else { forward };
+        let asked = DirectedKeyCounts { forward, backward: self.found(two, one) };
+        let shared = if self.method.has_query_keys() { asked.pack() } else { forward };
         if asked.forward.max(asked.backward) < self.method.keys_to_share() {
             return false;
         }
@@ -585,10 +586,10 @@ fn every_method_finds_what_comparing_all_with_all_finds() {
             (row["a"].as_str().unwrap().to_owned(), row["b"].as_str().unwrap().to_owned())
         };
         let found: BTreeSet<(String, String)> = text.lines().map(pair).collect();
-        let by_hand = ByHand::new(spec, &documents);
+        let search = ExhaustiveSearch::new(spec, &documents);
         let mut expected = BTreeSet::new();
         for b in 0..documents.len() {
-            for a in (0..b).filter(|&a| by_hand.accepts(a, b)) {
+            for a in (0..b).filter(|&a| search.accepts(a, b)) {
                 expected.insert((documents[a].0.clone(), documents[b].0.clone()));
             }
         }
@@ -867,17 +868,17 @@ fn verification_counts_every_candidate_pair_once() {
         crate::classes::collapse(&ctx, &catalogue).unwrap();
         let proposed = crate::candidates::propose(&ctx, &catalogue).unwrap();
         crate::verify::verify(&ctx, &catalogue).unwrap();
-        let settled = watch.steps.load(std::sync::atomic::Ordering::Relaxed);
+        let finished = watch.steps.load(std::sync::atomic::Ordering::Relaxed);
         assert!(proposed.candidates > 100);
         assert_eq!(
-            (settled, watch.stage().unwrap().0.total),
+            (finished, watch.stage().unwrap().0.total),
             (proposed.candidates, Some(proposed.candidates))
         );
     }
 }
 
 #[test]
-fn a_torn_ticket_begins_anew_and_one_of_another_command_is_left_alone() {
+fn a_torn_manifest_begins_anew_and_one_of_another_command_is_left_alone() {
     let lines = generated(60, 4);
     let folder = tempfile::tempdir().unwrap();
     let work = |name: &str| folder.path().join("work").join(name);

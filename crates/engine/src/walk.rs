@@ -1,4 +1,4 @@
-//! The corridor's first half: every document of a corpus, as text, on any number of threads.
+//! Every document of a corpus, as text, on any number of threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,7 +102,7 @@ impl From<CorpusError> for WalkError {
 
 /// One thing met on the way.
 #[derive(Debug)]
-pub enum Found<'a> {
+pub enum WalkItem<'a> {
     /// A document and its text.
     Document {
         /// The document as found.
@@ -122,7 +122,7 @@ pub fn documents(
     options: &Arc<ReadOptions>,
     content: ContentMode,
     watch: &Watch,
-    mut each: impl FnMut(Found<'_>) -> Result<(), WalkError>,
+    mut each: impl FnMut(WalkItem<'_>) -> Result<(), WalkError>,
 ) -> Result<Format, WalkError> {
     documents_while(shard, options, content, watch, |found| each(found).map(|()| true))
 }
@@ -133,7 +133,7 @@ pub fn documents_while(
     options: &Arc<ReadOptions>,
     content: ContentMode,
     watch: &Watch,
-    mut each: impl FnMut(Found<'_>) -> Result<bool, WalkError>,
+    mut each: impl FnMut(WalkItem<'_>) -> Result<bool, WalkError>,
 ) -> Result<Format, WalkError> {
     let mut reader = shard.open(options)?;
     let mut extractor = Extractor::default();
@@ -144,11 +144,11 @@ pub fn documents_while(
         let counts = matches!(item, Some(Item::Document(_) | Item::Rejected(_)));
         let go_on = match item {
             None => false,
-            Some(Item::Rejected(rejection)) => each(Found::Rejected(rejection))?,
-            Some(Item::Skipped(skip)) => each(Found::Skipped(skip))?,
+            Some(Item::Rejected(rejection)) => each(WalkItem::Rejected(rejection))?,
+            Some(Item::Skipped(skip)) => each(WalkItem::Skipped(skip))?,
             Some(Item::Document(document)) => {
                 let text = extractor.extract(&document, content).text;
-                each(Found::Document { document, text })?
+                each(WalkItem::Document { document, text })?
             }
         };
         watch.documents.fetch_add(counts.into(), Ordering::Relaxed);

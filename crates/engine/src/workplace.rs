@@ -1,6 +1,6 @@
 //! A folder in which a piece of work goes on after a stop.
 //!
-//! What [`Job`](crate::Job) is for near-duplicates, this is for guests that bring work of their own: the folder is locked, the work is
+//! What [`Job`](crate::Job) is for near-duplicates, this is for other work: the folder is locked, the work is
 //! known again by its recipe and its input, scratch files bear a stamp of both, and a summary that appears last says that
 //! all is done. Stages leave [facts](Workplace::save) behind, and a later process goes on behind the last of them.
 
@@ -20,15 +20,15 @@ use crate::delivered;
 use crate::error::EngineError;
 use crate::folder;
 use crate::job::{
-    InputMark, LOCK, RUN, SUMMARY, TICKET, WORK, begin_journal, changed, digest_of, is_empty, is_ours,
-    left_out, lock, peak_memory, read_ticket, refuse_unreadable, secret_of, sweep,
+    InputMark, LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, changed, digest_of, holds_job, is_empty,
+    left_out, lock, peak_memory, read_manifest, refuse_unreadable, secret_of, sweep,
 };
 use crate::recipe::differences;
 use crate::stdin;
 use crate::store::facts;
 use crate::store::file::Label;
 use crate::store::journal::{Journal, Recovered};
-use crate::store::sort::Place;
+use crate::store::sort::RunLocation;
 
 const RECIPE: &str = "recipe.toml";
 
@@ -55,7 +55,7 @@ pub struct Workplace {
 
 /// The identity of a piece of work, by which a later process recognises it.
 #[derive(Debug, Serialize, Deserialize)]
-struct Ticket {
+struct JobManifest {
     recipe: String,
     inputs: Vec<Vec<InputMark>>,
     /// The seed of the secret that equal things are told by. Whoever goes on with the work goes by the same.
@@ -64,7 +64,7 @@ struct Ticket {
 
 /// The field of the `run.json` of a finished piece of work by which its inputs are recognised.
 #[derive(Debug, Deserialize)]
-struct Remembered {
+struct FinishedRun {
     inputs: String,
 }
 
@@ -109,22 +109,26 @@ impl Workplace {
     /// Takes hold of `folder`: a new one, or one in which the same work was begun. Nothing when it was finished there.
     ///
     /// Standard input among the corpora is put into a file, so that it can be read again.
-    pub fn take(
+    pub fn open(
         folder: &Path,
         recipe: &str,
         corpora: &mut [Corpus],
     ) -> Result<Option<Workplace>, EngineError> {
         let made = !folder.exists();
-        let taken = Self::hold(folder, recipe, corpora);
-        if taken.is_err() && !folder.join(WORK).join(TICKET).exists() {
-            folder::give_back_free(folder, made);
+        let taken = Self::lock_and_open(folder, recipe, corpora);
+        if taken.is_err() && !folder.join(WORK).join(MANIFEST).exists() {
+            folder::remove_unstarted_if_unlocked(folder, made);
         }
         taken
     }
 
-    fn hold(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<Option<Workplace>, EngineError> {
+    fn lock_and_open(
+        folder: &Path,
+        recipe: &str,
+        corpora: &mut [Corpus],
+    ) -> Result<Option<Workplace>, EngineError> {
         let work = folder.join(WORK);
-        if !is_ours(folder) && !is_empty(folder)? {
+        if !holds_job(folder) && !is_empty(folder)? {
             return Err(EngineError::NotAJob { folder: folder.to_owned() });
         }
         if finished(folder, recipe, corpora)? {
@@ -144,17 +148,17 @@ impl Workplace {
         sweep(folder);
         let name = serde_json::to_vec(&(recipe, marks(corpora))).expect("names can be written");
         let secret = format!("{:032x}", Secret::random().seed());
-        let mut ticket = Ticket { recipe: recipe.to_owned(), inputs: marks(corpora), secret };
-        let path = work.join(TICKET);
-        let before = ticket.same(folder, &path)?;
+        let mut manifest = JobManifest { recipe: recipe.to_owned(), inputs: marks(corpora), secret };
+        let path = work.join(MANIFEST);
+        let before = manifest.read_matching(folder, &path)?;
         let begun = before.is_some();
         if let Some(before) = before {
-            ticket.secret = before.secret;
+            manifest.secret = before.secret;
         }
         // One that cannot be read ends it here, before anything is touched.
-        let secret = secret_of(&ticket.secret, &path)?;
-        let (journal, recovered) = begin_journal(folder, begun, || ticket.write(&path))?;
-        let line = serde_json::to_vec(&ticket).expect("names can be written");
+        let secret = secret_of(&manifest.secret, &path)?;
+        let (journal, recovered) = begin_journal(folder, begun, || manifest.write(&path))?;
+        let line = serde_json::to_vec(&manifest).expect("names can be written");
         Ok(Some(Workplace {
             folder: folder.to_owned(),
             secret,
@@ -193,9 +197,9 @@ impl Workplace {
         self.folder.join(WORK).join(name)
     }
 
-    /// A place for sorted runs.
-    pub fn place(&self, name: &str) -> Place {
-        Place { folder: self.folder.join(WORK), name: name.to_owned(), stamp: self.stamp }
+    /// Returns the location of sorted runs.
+    pub fn run_location(&self, name: &str) -> RunLocation {
+        RunLocation { folder: self.folder.join(WORK), name: name.to_owned(), stamp: self.stamp }
     }
 
     /// The label of a run file.
@@ -288,10 +292,10 @@ fn finished(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<bool,
         return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
     }
     let facts = std::fs::read(folder.join(RUN)).ok();
-    let remembered: Option<Remembered> = facts.and_then(|text| serde_json::from_slice(&text).ok());
+    let finished_run: Option<FinishedRun> = facts.and_then(|text| serde_json::from_slice(&text).ok());
     // Standard input is looked at again: that the folder has the same name says nothing of what comes in.
-    corpora.iter_mut().try_for_each(stdin::skim)?;
-    if remembered.is_some_and(|remembered| remembered.inputs != inputs_digest(corpora)) {
+    corpora.iter_mut().try_for_each(stdin::read_digest)?;
+    if finished_run.is_some_and(|finished_run| finished_run.inputs != inputs_digest(corpora)) {
         let what = "it is finished, and had other files or the same at another time".to_owned();
         return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
     }
@@ -300,12 +304,12 @@ fn finished(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<bool,
     Ok(true)
 }
 
-impl Ticket {
-    /// Refuses other work than was begun in the folder. Returns the ticket that stands there; nothing when nothing was begun, or nothing
+impl JobManifest {
+    /// Refuses other work than was begun in the folder. Returns the manifest that stands there; nothing when nothing was begun, or nothing
     /// survived that says what.
-    fn same(&self, folder: &Path, path: &Path) -> Result<Option<Self>, EngineError> {
-        let Some(line) = read_ticket(path)? else { return Ok(None) };
-        let Ok(before) = serde_json::from_str::<Ticket>(&line) else {
+    fn read_matching(&self, folder: &Path, path: &Path) -> Result<Option<Self>, EngineError> {
+        let Some(line) = read_manifest(path)? else { return Ok(None) };
+        let Ok(before) = serde_json::from_str::<JobManifest>(&line) else {
             return Err(EngineError::Request(format!(
                 "{} holds a job of another command that was not finished; name another folder",
                 folder.display()
@@ -357,11 +361,11 @@ mod tests {
     #[test]
     fn the_same_work_goes_on_and_ends_once() {
         let folder = tempfile::tempdir().unwrap();
-        let take = || Workplace::take(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap();
+        let take = || Workplace::open(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap();
         let mut work = take().unwrap();
         work.save("one", &7u64).unwrap();
         assert!(matches!(
-            Workplace::take(folder.path(), "recipe", &mut corpora(["a", "b"])),
+            Workplace::open(folder.path(), "recipe", &mut corpora(["a", "b"])),
             Err(EngineError::Locked { .. })
         ));
         work.lap("read");
@@ -377,7 +381,7 @@ mod tests {
     #[test]
     fn other_work_is_refused_begun_or_finished() {
         let folder = tempfile::tempdir().unwrap();
-        let take = |recipe: &str, texts| Workplace::take(folder.path(), recipe, &mut corpora(texts));
+        let take = |recipe: &str, texts| Workplace::open(folder.path(), recipe, &mut corpora(texts));
         let begun = take("recipe", ["a", "b"]).unwrap();
         drop(begun);
         for finished in [false, true] {
@@ -396,13 +400,13 @@ mod tests {
         }
         let foreign = tempfile::tempdir().unwrap();
         std::fs::write(foreign.path().join("x"), "").unwrap();
-        let error = Workplace::take(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
+        let error = Workplace::open(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
         assert!(matches!(error, EngineError::NotAJob { .. }));
         // Nor is a folder ours in which somebody else keeps his work.
         let foreign = tempfile::tempdir().unwrap();
         std::fs::create_dir(foreign.path().join(WORK)).unwrap();
         std::fs::write(foreign.path().join(WORK).join("mine"), "x").unwrap();
-        let error = Workplace::take(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
+        let error = Workplace::open(foreign.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err();
         assert!(matches!(error, EngineError::NotAJob { .. }));
         assert!(foreign.path().join(WORK).join("mine").exists());
     }

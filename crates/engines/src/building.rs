@@ -4,16 +4,16 @@ use crate::engine::EngineError;
 
 /// The options for building an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Building {
+pub struct BuildOptions {
     /// Bytes of memory for postings that are not yet on disk.
     pub memory: usize,
     /// Number of bytes of each text that are indexed, as some engines do; pages are still given whole.
     pub first_bytes: Option<usize>,
 }
 
-impl Default for Building {
+impl Default for BuildOptions {
     fn default() -> Self {
-        Building { memory: 64 << 20, first_bytes: None }
+        BuildOptions { memory: 64 << 20, first_bytes: None }
     }
 }
 

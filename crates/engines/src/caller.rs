@@ -12,16 +12,16 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use crate::engine::{EngineError, FOR_EVER, Fetched, Query, Results, SearchEngine};
+use crate::consistency::ConsistencyReport;
+use crate::engine::{EngineError, FetchedPage, NEVER_RETRY, Query, Results, SearchEngine};
 use crate::open::{Options, Spec};
 use crate::question::{Answer, Entry, Question};
 use crate::replay::{Replay, failed, not_recorded};
 use crate::transcript::{Header, Transcript};
-use crate::wary::Wary;
 
 /// The limits and delays for the calls to an engine.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Manners {
+pub struct CallPolicy {
     /// Most calls: searches, and questions whether it has an address. Each try counts.
     pub calls: u64,
     /// Most fetches of pages. Each try counts.
@@ -35,23 +35,23 @@ pub struct Manners {
     /// Longest wait before a try. An engine that asks for a longer wait ends the run.
     pub longest_wait: Duration,
     /// One question in this number is asked a second time, to see if the answer is the same; none for 0.
-    pub again: u32,
+    pub repeat_every: u32,
     /// The seed that decides, with the question, which ones are.
     pub seed: u64,
     /// Questions that failed in an earlier run are asked anew.
     pub forget_failures: bool,
 }
 
-impl Default for Manners {
+impl Default for CallPolicy {
     fn default() -> Self {
-        Manners {
+        CallPolicy {
             calls: 5_000,
             fetches: 20_000,
             pause: None,
             tries: 4,
             back_off: Duration::from_secs(1),
             longest_wait: Duration::from_secs(120),
-            again: 50,
+            repeat_every: 50,
             seed: 0,
             forget_failures: false,
         }
@@ -59,7 +59,7 @@ impl Default for Manners {
 }
 
 /// Calls in a row without an answer that end a run: five questions with four tries each. Fetches, too, as long as none had a page.
-const MOST_SILENT: u32 = 20;
+const MOST_UNANSWERED: u32 = 20;
 
 /// The number of questions asked so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -86,17 +86,17 @@ pub struct Counts {
 pub struct Caller {
     engine: Box<dyn SearchEngine>,
     transcript: Transcript,
-    manners: Manners,
+    policy: CallPolicy,
     counts: Counts,
-    wary: Wary,
+    consistency: ConsistencyReport,
     /// The end of the last call.
     last: Option<Instant>,
     /// The time before which the engine wants no further call.
     not_before: Option<Instant>,
     /// Calls without an answer since the last one that had one.
-    silent: u32,
+    unanswered: u32,
     /// Fetches without a page, before one had it.
-    in_vain: u32,
+    failed_fetches: u32,
     has_fetched: bool,
     /// True if nothing may be asked beyond the record.
     replays: bool,
@@ -111,37 +111,37 @@ impl Caller {
     pub fn new(
         engine: Box<dyn SearchEngine>,
         transcript: Option<&Path>,
-        mut manners: Manners,
+        mut policy: CallPolicy,
     ) -> Result<Self, EngineError> {
         let header = Header::of(&engine);
         let transcript = match transcript {
-            Some(path) => Transcript::open(path, header, manners.forget_failures)?,
-            None => Transcript::scratch(header)?,
+            Some(path) => Transcript::open(path, header, policy.forget_failures)?,
+            None => Transcript::temporary(header)?,
         };
         if engine.is_record() {
-            (manners.tries, manners.again) = (1, 0);
+            (policy.tries, policy.repeat_every) = (1, 0);
         }
-        Ok(Caller::of(engine, transcript, manners, false))
+        Ok(Caller::of(engine, transcript, policy, false))
     }
 
     /// Replays a transcript alone, under this name or that of the engine; counts as the original did.
-    pub fn replay(name: Option<&str>, path: &Path, manners: Manners) -> Result<Self, EngineError> {
+    pub fn replay(name: Option<&str>, path: &Path, policy: CallPolicy) -> Result<Self, EngineError> {
         let transcript = Transcript::read(path)?;
         let engine = Box::new(Replay::open(name, path)?);
-        Ok(Caller::of(engine, transcript, manners, true))
+        Ok(Caller::of(engine, transcript, policy, true))
     }
 
-    fn of(engine: Box<dyn SearchEngine>, transcript: Transcript, manners: Manners, replays: bool) -> Self {
+    fn of(engine: Box<dyn SearchEngine>, transcript: Transcript, policy: CallPolicy, replays: bool) -> Self {
         Caller {
             engine,
             transcript,
-            manners,
+            policy,
             counts: Counts::default(),
-            wary: Wary::default(),
+            consistency: ConsistencyReport::default(),
             last: None,
             not_before: None,
-            silent: 0,
-            in_vain: 0,
+            unanswered: 0,
+            failed_fetches: 0,
             has_fetched: false,
             replays,
             watcher: None,
@@ -160,12 +160,12 @@ impl Caller {
         spec: &str,
         options: &Options,
         transcript: Option<&Path>,
-        manners: Manners,
+        policy: CallPolicy,
     ) -> Result<Self, EngineError> {
         let spec = Spec::parse(spec)?;
         match spec.transcript() {
-            Some(path) => Caller::replay(spec.name.as_deref(), path, manners),
-            None => Caller::new(spec.open(options)?, transcript, manners),
+            Some(path) => Caller::replay(spec.name.as_deref(), path, policy),
+            None => Caller::new(spec.open(options)?, transcript, policy),
         }
     }
 
@@ -175,25 +175,25 @@ impl Caller {
     }
 
     /// Returns the contradictions and failures seen so far.
-    pub fn wary(&self) -> &Wary {
-        &self.wary
+    pub fn consistency(&self) -> &ConsistencyReport {
+        &self.consistency
     }
 
     /// Changes the budget; what was charged stays charged.
     pub fn allow(&mut self, calls: u64, fetches: u64) {
-        (self.manners.calls, self.manners.fetches) = (calls, fetches);
+        (self.policy.calls, self.policy.fetches) = (calls, fetches);
     }
 
     fn ask(&mut self, ask: &Question) -> Result<Answer, EngineError> {
         let Some(found) = self.transcript.find(ask)? else {
             if self.replays {
                 // Where the run ended for want of budget, so does its replay.
-                self.afford(ask)?;
+                self.check_budget(ask)?;
                 return Err(not_recorded(self.engine.name(), ask));
             }
             return self.ask_engine(ask);
         };
-        if found.first {
+        if found.unused {
             self.use_recorded(&found.entry)?;
         } else {
             self.counts.repeated += 1;
@@ -221,14 +221,14 @@ impl Caller {
             tries += 1;
             match self.call(ask) {
                 Ok(answer) => break answer,
-                Err(EngineError::Unanswered { why, after: Some(FOR_EVER), .. }) => {
-                    self.in_silence(ask);
+                Err(EngineError::Unanswered { why, after: Some(NEVER_RETRY), .. }) => {
+                    self.count_unanswered(ask);
                     break Answer::Failed(why);
                 }
                 Err(EngineError::Unanswered { why, after, .. }) => {
-                    self.leave_alone(after)?;
-                    self.in_silence(ask);
-                    if tries >= self.manners.tries {
+                    self.note_wait(after)?;
+                    self.count_unanswered(ask);
+                    if tries >= self.policy.tries {
                         break Answer::Failed(why);
                     }
                     self.back_off(tries);
@@ -237,56 +237,56 @@ impl Caller {
             }
         };
         if answer.failure().is_none() && !ask.is_fetch() {
-            self.silent = 0;
+            self.unanswered = 0;
         }
         self.counts.retries += u64::from(tries - 1);
         let again = self.ask_again(ask, &answer)?;
         self.note(ask, &answer, again.as_ref());
         let entry = Entry { ask: ask.clone(), tries, answer, again };
         self.transcript.add(&entry)?;
-        self.listens(&entry.ask, &entry.answer)?;
+        self.check_responsive(&entry.ask, &entry.answer)?;
         Ok(entry.answer)
     }
 
     /// Counts a call without an answer. A page may be barred, or its host down, while others are not: once one was fetched, fetches
     /// do not count.
-    fn in_silence(&mut self, ask: &Question) {
+    fn count_unanswered(&mut self, ask: &Question) {
         match ask.is_fetch() {
-            true => self.in_vain += u32::from(!self.has_fetched),
-            false => self.silent += 1,
+            true => self.failed_fetches += u32::from(!self.has_fetched),
+            false => self.unanswered += 1,
         }
     }
 
     /// Fails when nothing was answered for long: an engine that does not answer should not be asked further.
-    fn listens(&mut self, ask: &Question, last: &Answer) -> Result<(), EngineError> {
+    fn check_responsive(&mut self, ask: &Question, last: &Answer) -> Result<(), EngineError> {
         let why = match last {
             Answer::Failed(why) => why,
             Answer::Page(None) => {
-                self.in_silence(ask);
+                self.count_unanswered(ask);
                 "no page"
             }
             _ => return Ok(()),
         };
-        let told = if self.silent >= MOST_SILENT {
+        let message = if self.unanswered >= MOST_UNANSWERED {
             format!(
                 "the last {} calls had no answer ({why}); mend that, and go on with the same transcript and --retry-failed",
-                self.silent
+                self.unanswered
             )
-        } else if self.in_vain >= MOST_SILENT {
+        } else if self.failed_fetches >= MOST_UNANSWERED {
             format!(
                 "none of {} fetches had a page ({why}); mend how pages are fetched, and begin a new transcript",
-                self.in_vain
+                self.failed_fetches
             )
         } else {
             return Ok(());
         };
-        Err(EngineError::broken(self.engine.name(), told))
+        Err(EngineError::broken(self.engine.name(), message))
     }
 
     /// Asks a small share of questions a second time, while there is budget for it.
     fn ask_again(&mut self, ask: &Question, first: &Answer) -> Result<Option<Answer>, EngineError> {
-        let chosen = self.manners.again > 0
-            && ask.chance(self.manners.seed, 0) * f64::from(self.manners.again) < 1.0
+        let chosen = self.policy.repeat_every > 0
+            && ask.chance(self.policy.seed, 0) * f64::from(self.policy.repeat_every) < 1.0
             && first.failure().is_none();
         if !chosen || self.charge(ask).is_err() {
             return Ok(None);
@@ -294,7 +294,7 @@ impl Caller {
         match self.call(ask) {
             Ok(second) => Ok(Some(second)),
             Err(EngineError::Unanswered { why, after, .. }) => {
-                self.leave_alone(after.filter(|&after| after != FOR_EVER))?;
+                self.note_wait(after.filter(|&after| after != NEVER_RETRY))?;
                 Ok(Some(Answer::Failed(why)))
             }
             // It comes again with the next question; the first answer is put on record before.
@@ -308,7 +308,7 @@ impl Caller {
             let name = self.engine.name();
             watcher(name, &self.counts).map_err(|why| EngineError::broken(name, why))?;
         }
-        let pause = self.manners.pause.unwrap_or_else(|| self.engine.pause());
+        let pause = self.policy.pause.unwrap_or_else(|| self.engine.pause());
         if let Some(left) = self.last.and_then(|last| pause.checked_sub(last.elapsed())) {
             std::thread::sleep(left);
         }
@@ -325,9 +325,9 @@ impl Caller {
     }
 
     /// Notes the wait that the engine asks for, whatever is asked next.
-    fn leave_alone(&mut self, after: Option<Duration>) -> Result<(), EngineError> {
+    fn note_wait(&mut self, after: Option<Duration>) -> Result<(), EngineError> {
         let Some(after) = after else { return Ok(()) };
-        if after > self.manners.longest_wait {
+        if after > self.policy.longest_wait {
             let seconds = after.as_secs();
             let why =
                 format!("it wants to be left alone for {seconds} s; go on then, with the same transcript");
@@ -339,12 +339,12 @@ impl Caller {
 
     /// Waits before the next try.
     fn back_off(&self, tries: u32) {
-        let wait = self.manners.back_off.saturating_mul(1 << (tries - 1).min(16));
-        std::thread::sleep(wait.min(self.manners.longest_wait));
+        let wait = self.policy.back_off.saturating_mul(1 << (tries - 1).min(16));
+        std::thread::sleep(wait.min(self.policy.longest_wait));
     }
 
     fn charge(&mut self, ask: &Question) -> Result<(), EngineError> {
-        self.afford(ask)?;
+        self.check_budget(ask)?;
         match ask.is_fetch() {
             true => self.counts.fetches += 1,
             false => self.counts.calls += 1,
@@ -353,10 +353,10 @@ impl Caller {
     }
 
     /// Fails when there is no budget for a question.
-    fn afford(&self, ask: &Question) -> Result<(), EngineError> {
+    fn check_budget(&self, ask: &Question) -> Result<(), EngineError> {
         let (spent, budget, what) = match ask.is_fetch() {
-            true => (self.counts.fetches, self.manners.fetches, "fetches"),
-            false => (self.counts.calls, self.manners.calls, "calls"),
+            true => (self.counts.fetches, self.policy.fetches, "fetches"),
+            false => (self.counts.calls, self.policy.calls, "calls"),
         };
         if spent < budget {
             return Ok(());
@@ -367,14 +367,14 @@ impl Caller {
     fn note(&mut self, ask: &Question, answer: &Answer, again: Option<&Answer>) {
         self.counts.failures += u64::from(answer.failure().is_some());
         if let Answer::Page(Some(_)) = answer {
-            (self.in_vain, self.has_fetched) = (0, true);
+            (self.failed_fetches, self.has_fetched) = (0, true);
         }
-        self.wary.answered(ask, answer);
+        self.consistency.count_answer(ask, answer);
         if let (Question::Search { query, limit }, Answer::Results(results)) = (ask, answer) {
-            self.wary.saw(query, *limit, results);
+            self.consistency.check_results(query, *limit, results);
         }
         if let Some(again) = again {
-            self.wary.asked_again(ask, answer, again);
+            self.consistency.check_repeat(ask, answer, again);
         }
     }
 
@@ -392,8 +392,8 @@ impl SearchEngine for Caller {
         self.engine.kind()
     }
 
-    fn mark(&self) -> &str {
-        self.engine.mark()
+    fn fingerprint(&self) -> &str {
+        self.engine.fingerprint()
     }
 
     fn cap(&self) -> usize {
@@ -409,7 +409,7 @@ impl SearchEngine for Caller {
         let ask = Question::Search { query: query.clone(), limit };
         match self.ask(&ask)? {
             Answer::Results(mut results) => {
-                // Told by `Wary`; the promise to whoever asked is kept all the same.
+                // Reported by `ConsistencyReport`; the promise to whoever asked is kept all the same.
                 results.more |= results.urls.len() > limit;
                 results.urls.truncate(limit);
                 Ok(results)
@@ -418,7 +418,7 @@ impl SearchEngine for Caller {
         }
     }
 
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError> {
         let ask = Question::Fetch { url: url.to_owned() };
         match self.ask(&ask)? {
             Answer::Page(page) => Ok(page),

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// The wait reported for a question that is of no use to ask again, although others may be answered.
-pub const FOR_EVER: Duration = Duration::MAX;
+pub const NEVER_RETRY: Duration = Duration::MAX;
 
 /// The words of a query that must be on a page: all or any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -71,7 +71,7 @@ pub struct Results {
 /// A page as fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fetched {
+pub struct FetchedPage {
     /// The address it was asked for by.
     pub url: String,
     /// Its text, without markup.
@@ -86,9 +86,9 @@ pub trait SearchEngine: Send {
     /// Returns the kind of engine: `tantivy`, `sqlite`, `http`, or the kind in a transcript.
     fn kind(&self) -> &str;
 
-    /// Returns a mark that tells it from another engine of the same name and kind, such as a digest of what is indexed; empty if
+    /// Returns a fingerprint that tells it from another engine of the same name and kind, such as a digest of what is indexed; empty if
     /// there is none.
-    fn mark(&self) -> &str {
+    fn fingerprint(&self) -> &str {
         ""
     }
 
@@ -109,7 +109,7 @@ pub trait SearchEngine: Send {
     fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError>;
 
     /// Fetches the page behind an address; nothing if the engine says that there is no such page.
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError>;
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError>;
 
     /// Returns true if [`has`](Self::has) is answered.
     fn knows_addresses(&self) -> bool {
@@ -131,8 +131,8 @@ impl<E: SearchEngine + ?Sized> SearchEngine for Box<E> {
         (**self).kind()
     }
 
-    fn mark(&self) -> &str {
-        (**self).mark()
+    fn fingerprint(&self) -> &str {
+        (**self).fingerprint()
     }
 
     fn cap(&self) -> usize {
@@ -151,7 +151,7 @@ impl<E: SearchEngine + ?Sized> SearchEngine for Box<E> {
         (**self).search(query, limit)
     }
 
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError> {
         (**self).fetch(url)
     }
 
@@ -176,7 +176,7 @@ pub enum EngineError {
         what: String,
         /// The reason.
         why: String,
-        /// The wait that the engine asks for, if it does; [`FOR_EVER`] when another try is of no use.
+        /// The wait that the engine asks for, if it does; [`NEVER_RETRY`] when another try is of no use.
         after: Option<Duration>,
     },
     /// No more may be asked.
@@ -228,9 +228,9 @@ mod tests {
     use super::*;
 
     /// Knows one page.
-    struct One;
+    struct OnePageEngine;
 
-    impl SearchEngine for One {
+    impl SearchEngine for OnePageEngine {
         fn name(&self) -> &str {
             "one"
         }
@@ -248,7 +248,7 @@ mod tests {
             Ok(Results { urls, more: false, claimed: None })
         }
 
-        fn fetch(&mut self, _: &str) -> Result<Option<Fetched>, EngineError> {
+        fn fetch(&mut self, _: &str) -> Result<Option<FetchedPage>, EngineError> {
             Ok(None)
         }
     }
@@ -259,7 +259,7 @@ mod tests {
             let results = engine.search(&Query::all(["a", "b"]), 1).unwrap();
             (engine.name().to_owned(), results, engine.has("a").is_none())
         }
-        let boxed: Box<dyn SearchEngine> = Box::new(One);
+        let boxed: Box<dyn SearchEngine> = Box::new(OnePageEngine);
         let results = Results { urls: vec!["a".to_owned()], more: false, claimed: None };
         assert_eq!(asked(boxed), ("one".to_owned(), results, true));
     }

@@ -15,20 +15,22 @@
 //! - [`mod@open`]: from a specification to an engine
 //! - [`caller`]: budget, pauses, retries
 //! - [`transcript`], [`question`]: the record of all answers; [`replay`]: a record as an engine
-//! - [`wary`]: contradictions in the answers of an engine
-//! - [`twisted`]: an engine that contradicts itself, for tests
+//! - [`consistency`]: contradictions in the answers of an engine
+//! - [`faulty`]: an engine with faults on purpose, for tests
 //! - [`building`]: new indexes
-//! - `intake`: the part that builders of indexes share
+//! - `page_registry`: the part that builders of indexes share
 //! - `tantivy`, `sqlite`, `http`: engines, by the features of these names
 
 pub mod building;
 pub mod caller;
+pub mod consistency;
 pub mod engine;
+pub mod faulty;
 #[cfg(feature = "http")]
 pub mod http;
-#[cfg(any(feature = "tantivy", feature = "sqlite"))]
-mod intake;
 pub mod open;
+#[cfg(any(feature = "tantivy", feature = "sqlite"))]
+mod page_registry;
 pub mod question;
 pub mod replay;
 #[cfg(feature = "sqlite")]
@@ -36,13 +38,11 @@ pub mod sqlite;
 #[cfg(feature = "tantivy")]
 pub mod tantivy;
 pub mod transcript;
-pub mod twisted;
-pub mod wary;
 
-pub use building::{Building, IndexBuilder};
-pub use caller::{Caller, Counts, Manners};
-pub use engine::{EngineError, Fetched, Join, Query, Results, SearchEngine};
+pub use building::{BuildOptions, IndexBuilder};
+pub use caller::{CallPolicy, Caller, Counts};
+pub use consistency::ConsistencyReport;
+pub use engine::{EngineError, FetchedPage, Join, Query, Results, SearchEngine};
+pub use faulty::{FaultPlan, FaultyEngine};
 pub use open::{Options, open};
 pub use replay::Replay;
-pub use twisted::{Twist, Twisted};
-pub use wary::Wary;

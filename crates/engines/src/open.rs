@@ -11,7 +11,7 @@ use crate::engine::{EngineError, SearchEngine};
 use crate::replay::Replay;
 
 /// Most results that an engine in the process shows by default.
-pub const CAP: usize = 1_000;
+pub const DEFAULT_CAP: usize = 1_000;
 
 /// Options of an engine that are not in its specification.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +64,7 @@ impl Spec {
     /// Reads a specification.
     pub fn parse(spec: &str) -> Result<Self, EngineError> {
         // A path that is there is meant, whatever stands in it.
-        if let Some(kind) = sniff(Path::new(spec)) {
+        if let Some(kind) = detect_kind(Path::new(spec)) {
             return Ok(Spec { name: None, kind, path: spec.into() });
         }
         let (name, rest) = match spec.split_once('=') {
@@ -74,10 +74,13 @@ impl Spec {
         if name.as_deref() == Some("") {
             return Err(EngineError::broken(spec, "no name stands before =; write NAME=KIND:PATH"));
         }
-        let said = rest.split_once(':').and_then(|(kind, path)| Some((known(kind)?, path)));
-        let (kind, path) = match said {
+        let given = rest.split_once(':').and_then(|(kind, path)| Some((kind_by_name(kind)?, path)));
+        let (kind, path) = match given {
             Some((kind, path)) => (kind, Path::new(path)),
-            None => (sniff(Path::new(rest)).ok_or_else(|| unknown(spec, Path::new(rest)))?, Path::new(rest)),
+            None => (
+                detect_kind(Path::new(rest)).ok_or_else(|| unknown_kind(spec, Path::new(rest)))?,
+                Path::new(rest),
+            ),
         };
         Ok(Spec { name, kind, path: path.to_owned() })
     }
@@ -99,31 +102,31 @@ impl Spec {
 
     /// Returns the name of an engine in the process.
     #[cfg(any(feature = "tantivy", feature = "sqlite"))]
-    fn called(&self) -> String {
+    fn display_name(&self) -> String {
         let stem = || self.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         self.name.clone().or_else(stem).unwrap_or_else(|| self.path.display().to_string())
     }
 
     #[cfg(feature = "tantivy")]
     fn tantivy(&self, options: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        let cap = options.cap.unwrap_or(CAP);
-        Ok(Box::new(crate::tantivy::TantivyEngine::open(&self.called(), &self.path, cap)?))
+        let cap = options.cap.unwrap_or(DEFAULT_CAP);
+        Ok(Box::new(crate::tantivy::TantivyEngine::open(&self.display_name(), &self.path, cap)?))
     }
 
     #[cfg(not(feature = "tantivy"))]
     fn tantivy(&self, _: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        Err(self.left_out("tantivy"))
+        Err(self.feature_missing("tantivy"))
     }
 
     #[cfg(feature = "sqlite")]
     fn sqlite(&self, options: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        let cap = options.cap.unwrap_or(CAP);
-        Ok(Box::new(crate::sqlite::SqliteEngine::open(&self.called(), &self.path, cap)?))
+        let cap = options.cap.unwrap_or(DEFAULT_CAP);
+        Ok(Box::new(crate::sqlite::SqliteEngine::open(&self.display_name(), &self.path, cap)?))
     }
 
     #[cfg(not(feature = "sqlite"))]
     fn sqlite(&self, _: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        Err(self.left_out("sqlite"))
+        Err(self.feature_missing("sqlite"))
     }
 
     #[cfg(feature = "http")]
@@ -133,11 +136,11 @@ impl Spec {
 
     #[cfg(not(feature = "http"))]
     fn http(&self, _: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        Err(self.left_out("http"))
+        Err(self.feature_missing("http"))
     }
 
     #[cfg(not(all(feature = "tantivy", feature = "sqlite", feature = "http")))]
-    fn left_out(&self, feature: &str) -> EngineError {
+    fn feature_missing(&self, feature: &str) -> EngineError {
         let why = format!("this program was built without the feature {feature}; build it with it");
         EngineError::broken(self.path.display().to_string(), why)
     }
@@ -148,11 +151,11 @@ pub fn open(spec: &str, options: &Options) -> Result<Box<dyn SearchEngine>, Engi
     Spec::parse(spec)?.open(options)
 }
 
-fn known(kind: &str) -> Option<Kind> {
+fn kind_by_name(kind: &str) -> Option<Kind> {
     KINDS.iter().find(|(name, _)| *name == kind).map(|&(_, kind)| kind)
 }
 
-fn unknown(spec: &str, path: &Path) -> EngineError {
+fn unknown_kind(spec: &str, path: &Path) -> EngineError {
     let kinds = KINDS.map(|(name, _)| name).join(", ");
     let what =
         if path.exists() { "it cannot be seen what sort of engine it is" } else { "there is no such file" };
@@ -160,7 +163,7 @@ fn unknown(spec: &str, path: &Path) -> EngineError {
 }
 
 /// Detects the kind of engine at a path, if any.
-fn sniff(path: &Path) -> Option<Kind> {
+fn detect_kind(path: &Path) -> Option<Kind> {
     if path.join("meta.json").is_file() {
         return Some(Kind::Tantivy);
     }

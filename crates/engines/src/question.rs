@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use lookalike_text::hash::{digest, nth};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
+use crate::engine::{EngineError, FetchedPage, Query, Results, SearchEngine};
 
 /// Anything that an engine is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,7 +91,7 @@ pub enum Answer {
     /// The results of a search.
     Results(Results),
     /// The page of a fetch; nothing if there is no such page.
-    Page(Option<Fetched>),
+    Page(Option<FetchedPage>),
     /// True if the engine has an address.
     Has(bool),
     /// No answer after all tries; the reason.

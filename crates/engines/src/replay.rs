@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::engine::{EngineError, Fetched, Query, Results, SearchEngine};
+use crate::engine::{EngineError, FetchedPage, Query, Results, SearchEngine};
 use crate::question::{Answer, Question};
 use crate::transcript::{Header, Transcript};
 
@@ -60,8 +60,8 @@ impl SearchEngine for Replay {
         &self.header().kind
     }
 
-    fn mark(&self) -> &str {
-        &self.header().mark
+    fn fingerprint(&self) -> &str {
+        &self.header().fingerprint
     }
 
     fn cap(&self) -> usize {
@@ -80,7 +80,7 @@ impl SearchEngine for Replay {
         }
     }
 
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError> {
         let ask = Question::Fetch { url: url.to_owned() };
         match self.answer(&ask)? {
             Answer::Page(page) => Ok(page),

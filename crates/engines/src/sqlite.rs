@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
-use crate::building::{Building, IndexBuilder};
-use crate::engine::{EngineError, Fetched, Join, Query, Results, SearchEngine};
-use crate::intake::{Intake, appear, unfinished};
+use crate::building::{BuildOptions, IndexBuilder};
+use crate::engine::{EngineError, FetchedPage, Join, Query, Results, SearchEngine};
+use crate::page_registry::{PageRegistry, partial_path, publish};
 
 /// The application id that tells our files from others.
-const APPLICATION: i64 = 0x6c6f_6f6b;
+const APPLICATION_ID: i64 = 0x6c6f_6f6b;
 
 /// The tables: texts apart from words, since what is indexed need not be what is fetched, and apart from addresses, since a list of
 /// results needs no texts.
@@ -27,35 +27,35 @@ const TABLES: &str = "
 ";
 
 /// The query for results; addresses are looked up only for those shown.
-const FOUND: &str = "
+const SEARCH_SQL: &str = "
     SELECT address.url FROM (
         SELECT rowid AS number, rank AS place FROM words WHERE words MATCH ?1 ORDER BY rank, rowid LIMIT ?2
     ) AS found JOIN address ON address.number = found.number ORDER BY found.place, found.number
 ";
 
-const TEXT: &str =
+const TEXT_SQL: &str =
     "SELECT text FROM page JOIN address ON address.number = page.number WHERE address.url = ?1";
 
 /// Most bytes of a file that are memory-mapped.
-const MAPPED: i64 = 1 << 40;
+const MOST_MAPPED_BYTES: i64 = 1 << 40;
 
 /// Builds an index.
 pub struct SqliteBuilder {
     path: PathBuf,
     part: PathBuf,
     file: Connection,
-    intake: Intake,
+    registry: PageRegistry,
 }
 
 impl SqliteBuilder {
     /// Begins an index in a file that does not exist yet.
-    pub fn create(path: &Path, options: &Building) -> Result<Box<Self>, EngineError> {
-        let part = unfinished(path)?;
+    pub fn create(path: &Path, options: &BuildOptions) -> Result<Box<Self>, EngineError> {
+        let part = partial_path(path)?;
         let created = Connection::open(&part).and_then(|file| {
             // Nobody sees the file before it is whole: a journal would only cost time.
             file.pragma_update(None, "journal_mode", "OFF")?;
             file.pragma_update(None, "synchronous", "OFF")?;
-            file.pragma_update(None, "application_id", APPLICATION)?;
+            file.pragma_update(None, "application_id", APPLICATION_ID)?;
             // In KiB, where negative.
             file.pragma_update(None, "cache_size", -((options.memory >> 10).max(2_000) as i64))?;
             file.execute_batch(TABLES)?;
@@ -63,8 +63,8 @@ impl SqliteBuilder {
             Ok(file)
         });
         let file = created.map_err(|error| EngineError::broken(path.display().to_string(), error))?;
-        let intake = Intake::new(path, options);
-        Ok(Box::new(SqliteBuilder { path: path.to_owned(), part, file, intake }))
+        let registry = PageRegistry::new(path, options);
+        Ok(Box::new(SqliteBuilder { path: path.to_owned(), part, file, registry }))
     }
 
     fn insert(&self, number: u64, url: &str, indexed: &str, page: &str) -> rusqlite::Result<()> {
@@ -77,41 +77,41 @@ impl SqliteBuilder {
         Ok(())
     }
 
-    /// Merges the index into one segment, so that queries are answered fast, and writes the mark.
+    /// Merges the index into one segment, so that queries are answered fast, and writes the fingerprint.
     fn end(&self) -> rusqlite::Result<()> {
         self.file.execute("INSERT INTO words (words) VALUES ('optimize')", [])?;
-        self.file.execute("INSERT INTO about (mark) VALUES (?1)", [self.intake.mark()])?;
+        self.file.execute("INSERT INTO about (mark) VALUES (?1)", [self.registry.fingerprint()])?;
         self.file.execute_batch("COMMIT")
     }
 }
 
 impl IndexBuilder for SqliteBuilder {
     fn add(&mut self, url: &str, indexed: &str, page: &str) -> Result<(), EngineError> {
-        let number = self.intake.next();
-        let indexed = self.intake.take(url, indexed, page)?;
+        let number = self.registry.next_number();
+        let indexed = self.registry.register(url, indexed, page)?;
         let added = self.insert(number, url, indexed, page);
         added.map_err(|error| EngineError::broken(self.path.display().to_string(), error))
     }
 
     fn has(&self, url: &str) -> bool {
-        self.intake.has(url)
+        self.registry.has(url)
     }
 
     fn finish(self: Box<Self>) -> Result<u64, EngineError> {
         let ended = self.end();
         ended.map_err(|error| EngineError::broken(self.path.display().to_string(), error))?;
-        let SqliteBuilder { path, part, file, intake } = *self;
+        let SqliteBuilder { path, part, file, registry } = *self;
         let closed = file.close();
         closed.map_err(|(_, error)| EngineError::broken(path.display().to_string(), error))?;
-        appear(&part, &path)?;
-        Ok(intake.next())
+        publish(&part, &path)?;
+        Ok(registry.next_number())
     }
 }
 
 /// An index that can be asked.
 pub struct SqliteEngine {
     name: String,
-    mark: String,
+    fingerprint: String,
     cap: usize,
     file: Connection,
 }
@@ -121,21 +121,21 @@ impl SqliteEngine {
     pub fn open(name: &str, path: &Path, cap: usize) -> Result<Self, EngineError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(path, flags).and_then(|file| {
-            file.pragma_update(None, "mmap_size", MAPPED)?;
+            file.pragma_update(None, "mmap_size", MOST_MAPPED_BYTES)?;
             let application: i64 = file.pragma_query_value(None, "application_id", |row| row.get(0))?;
-            let mark = (application == APPLICATION)
+            let fingerprint = (application == APPLICATION_ID)
                 .then(|| file.query_row("SELECT mark FROM about", [], |row| row.get::<_, String>(0)))
                 .transpose()?;
-            Ok((file, mark))
+            Ok((file, fingerprint))
         });
-        let (file, mark) = opened.map_err(|error| {
+        let (file, fingerprint) = opened.map_err(|error| {
             EngineError::broken(name, format!("{} cannot be opened: {error}", path.display()))
         })?;
-        let Some(mark) = mark else {
+        let Some(fingerprint) = fingerprint else {
             let why = format!("{} is a file of another make; build an index anew", path.display());
             return Err(EngineError::broken(name, why));
         };
-        Ok(SqliteEngine { name: name.to_owned(), mark, cap, file })
+        Ok(SqliteEngine { name: name.to_owned(), fingerprint, cap, file })
     }
 
     /// Number of its pages.
@@ -148,8 +148,8 @@ impl SqliteEngine {
         EngineError::broken(&self.name, error)
     }
 
-    fn found(&self, query: &str, limit: usize) -> rusqlite::Result<Results> {
-        let mut found = self.file.prepare_cached(FOUND)?;
+    fn run_query(&self, query: &str, limit: usize) -> rusqlite::Result<Results> {
+        let mut found = self.file.prepare_cached(SEARCH_SQL)?;
         let urls = found.query_map(params![query, limit as i64], |row| row.get(0))?;
         let urls: Vec<String> = urls.collect::<rusqlite::Result<_>>()?;
         let mut count = self.file.prepare_cached("SELECT count(*) FROM words WHERE words MATCH ?1")?;
@@ -158,11 +158,11 @@ impl SqliteEngine {
     }
 
     fn text(&self, url: &str) -> rusqlite::Result<Option<String>> {
-        let mut page = self.file.prepare_cached(TEXT)?;
+        let mut page = self.file.prepare_cached(TEXT_SQL)?;
         page.query_row([url], |row| row.get(0)).optional()
     }
 
-    fn knows(&self, url: &str) -> rusqlite::Result<bool> {
+    fn has_address(&self, url: &str) -> rusqlite::Result<bool> {
         self.file.prepare_cached("SELECT 1 FROM address WHERE url = ?1")?.exists([url])
     }
 }
@@ -193,8 +193,8 @@ impl SearchEngine for SqliteEngine {
         "sqlite"
     }
 
-    fn mark(&self) -> &str {
-        &self.mark
+    fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     fn cap(&self) -> usize {
@@ -203,14 +203,14 @@ impl SearchEngine for SqliteEngine {
 
     fn search(&mut self, query: &Query, limit: usize) -> Result<Results, EngineError> {
         match expression(query) {
-            Some(query) => self.found(&query, limit.min(self.cap)).map_err(|error| self.broken(error)),
+            Some(query) => self.run_query(&query, limit.min(self.cap)).map_err(|error| self.broken(error)),
             None => Ok(Results { claimed: Some(0), ..Results::default() }),
         }
     }
 
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError> {
         let text = self.text(url).map_err(|error| self.broken(error))?;
-        Ok(text.map(|text| Fetched { url: url.to_owned(), text }))
+        Ok(text.map(|text| FetchedPage { url: url.to_owned(), text }))
     }
 
     fn knows_addresses(&self) -> bool {
@@ -218,7 +218,7 @@ impl SearchEngine for SqliteEngine {
     }
 
     fn has(&mut self, url: &str) -> Option<Result<bool, EngineError>> {
-        Some(self.knows(url).map_err(|error| self.broken(error)))
+        Some(self.has_address(url).map_err(|error| self.broken(error)))
     }
 }
 

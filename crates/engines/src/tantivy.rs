@@ -17,12 +17,12 @@ use tantivy::schema::{
 use tantivy::tokenizer::{LowerCaser, SimpleTokenizer, TextAnalyzer, TokenStream};
 use tantivy::{DocAddress, Index, IndexWriter, Searcher, TantivyDocument, TantivyError, Term};
 
-use crate::building::{Building, IndexBuilder};
-use crate::engine::{EngineError, Fetched, Join, Query, Results, SearchEngine};
-use crate::intake::{Intake, appear, unfinished};
+use crate::building::{BuildOptions, IndexBuilder};
+use crate::engine::{EngineError, FetchedPage, Join, Query, Results, SearchEngine};
+use crate::page_registry::{PageRegistry, partial_path, publish};
 
 /// Name of the tokeniser.
-const CUT: &str = "lookalike";
+const TOKENIZER: &str = "lookalike";
 
 /// Least memory that tantivy works with.
 const LEAST_MEMORY: usize = 16 << 20;
@@ -39,7 +39,7 @@ struct Fields {
 impl Fields {
     fn schema() -> (Schema, Fields) {
         let words = TextFieldIndexing::default()
-            .set_tokenizer(CUT)
+            .set_tokenizer(TOKENIZER)
             .set_index_option(IndexRecordOption::WithFreqsAndPositions);
         let mut schema = Schema::builder();
         let fields = Fields {
@@ -53,7 +53,7 @@ impl Fields {
     }
 }
 
-fn cut() -> TextAnalyzer {
+fn tokenizer() -> TextAnalyzer {
     TextAnalyzer::builder(SimpleTokenizer::default()).filter(LowerCaser).build()
 }
 
@@ -63,30 +63,30 @@ pub struct TantivyBuilder {
     part: PathBuf,
     writer: IndexWriter,
     fields: Fields,
-    intake: Intake,
+    registry: PageRegistry,
 }
 
 impl TantivyBuilder {
     /// Begins an index in a folder that does not exist yet.
-    pub fn create(path: &Path, options: &Building) -> Result<Box<Self>, EngineError> {
+    pub fn create(path: &Path, options: &BuildOptions) -> Result<Box<Self>, EngineError> {
         let broken = |error: TantivyError| EngineError::broken(path.display().to_string(), error);
-        let part = unfinished(path)?;
+        let part = partial_path(path)?;
         let made = std::fs::create_dir_all(&part);
         made.map_err(|error| EngineError::broken(path.display().to_string(), error))?;
         let (schema, fields) = Fields::schema();
         let index = Index::create_in_dir(&part, schema).map_err(broken)?;
-        index.tokenizers().register(CUT, cut());
+        index.tokenizers().register(TOKENIZER, tokenizer());
         // One thread, so that pages keep their order.
         let writer = index.writer_with_num_threads(1, options.memory.max(LEAST_MEMORY)).map_err(broken)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        let intake = Intake::new(path, options);
-        Ok(Box::new(TantivyBuilder { path: path.to_owned(), part, writer, fields, intake }))
+        let registry = PageRegistry::new(path, options);
+        Ok(Box::new(TantivyBuilder { path: path.to_owned(), part, writer, fields, registry }))
     }
 
     /// Makes one segment of all, in the order in which pages came.
-    fn end(writer: &mut IndexWriter, mark: &str) -> tantivy::Result<()> {
+    fn end(writer: &mut IndexWriter, fingerprint: &str) -> tantivy::Result<()> {
         let mut commit = writer.prepare_commit()?;
-        commit.set_payload(mark);
+        commit.set_payload(fingerprint);
         commit.commit()?;
         let searcher = writer.index().reader()?.searcher();
         let mut segments = Vec::new();
@@ -106,8 +106,8 @@ impl TantivyBuilder {
 
 impl IndexBuilder for TantivyBuilder {
     fn add(&mut self, url: &str, indexed: &str, page: &str) -> Result<(), EngineError> {
-        let number = self.intake.next();
-        let indexed = self.intake.take(url, indexed, page)?;
+        let number = self.registry.next_number();
+        let indexed = self.registry.register(url, indexed, page)?;
         let mut document = TantivyDocument::default();
         document.add_text(self.fields.url, url);
         document.add_text(self.fields.words, indexed);
@@ -118,30 +118,30 @@ impl IndexBuilder for TantivyBuilder {
     }
 
     fn has(&self, url: &str) -> bool {
-        self.intake.has(url)
+        self.registry.has(url)
     }
 
     fn finish(self: Box<Self>) -> Result<u64, EngineError> {
-        let TantivyBuilder { path, part, mut writer, intake, .. } = *self;
-        let ended = TantivyBuilder::end(&mut writer, &intake.mark());
+        let TantivyBuilder { path, part, mut writer, registry, .. } = *self;
+        let ended = TantivyBuilder::end(&mut writer, &registry.fingerprint());
         ended
             .and_then(|()| writer.wait_merging_threads())
             .map_err(|error| EngineError::broken(path.display().to_string(), error))?;
-        appear(&part, &path)?;
-        Ok(intake.next())
+        publish(&part, &path)?;
+        Ok(registry.next_number())
     }
 }
 
 /// An index that can be asked.
 pub struct TantivyEngine {
     name: String,
-    mark: String,
+    fingerprint: String,
     cap: usize,
     searcher: Searcher,
     fields: Fields,
     /// Addresses by document; nothing when there are no documents.
     urls: Option<StrColumn>,
-    cut: TextAnalyzer,
+    tokenizer: TextAnalyzer,
 }
 
 impl TantivyEngine {
@@ -153,8 +153,8 @@ impl TantivyEngine {
         let index = Index::open_in_dir(path).map_err(broken)?;
         let (schema, fields) = Fields::schema();
         let searcher = index.reader().map_err(broken)?.searcher();
-        let mark = index.load_metas().map_err(broken)?.payload.unwrap_or_default();
-        if index.schema() != schema || searcher.segment_readers().len() > 1 || mark.is_empty() {
+        let fingerprint = index.load_metas().map_err(broken)?.payload.unwrap_or_default();
+        if index.schema() != schema || searcher.segment_readers().len() > 1 || fingerprint.is_empty() {
             let why = format!("{} is an index of another make; build one anew", path.display());
             return Err(EngineError::broken(name, why));
         }
@@ -162,7 +162,15 @@ impl TantivyEngine {
             Some(segment) => segment.fast_fields().str("url").map_err(broken)?,
             None => None,
         };
-        Ok(TantivyEngine { name: name.to_owned(), mark, cap, searcher, fields, urls, cut: cut() })
+        Ok(TantivyEngine {
+            name: name.to_owned(),
+            fingerprint,
+            cap,
+            searcher,
+            fields,
+            urls,
+            tokenizer: tokenizer(),
+        })
     }
 
     /// Number of its pages.
@@ -177,7 +185,7 @@ impl TantivyEngine {
     /// Returns the query for a word; nothing for a word without letters and digits.
     fn word(&mut self, word: &str) -> Option<Box<dyn tantivy::query::Query>> {
         let mut terms = Vec::new();
-        let mut pieces = self.cut.token_stream(word);
+        let mut pieces = self.tokenizer.token_stream(word);
         while let Some(piece) = pieces.next() {
             terms.push(Term::from_field_text(self.fields.words, &piece.text));
         }
@@ -233,8 +241,8 @@ impl SearchEngine for TantivyEngine {
         "tantivy"
     }
 
-    fn mark(&self) -> &str {
-        &self.mark
+    fn fingerprint(&self) -> &str {
+        &self.fingerprint
     }
 
     fn cap(&self) -> usize {
@@ -256,11 +264,11 @@ impl SearchEngine for TantivyEngine {
         Ok(Results { more: all > urls.len(), urls, claimed: Some(all as u64) })
     }
 
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError> {
         let Some(address) = self.document(url)? else { return Ok(None) };
         let document: TantivyDocument = self.searcher.doc(address).map_err(|error| self.broken(error))?;
         let text = document.get_first(self.fields.page).and_then(|value| value.as_str()).unwrap_or_default();
-        Ok(Some(Fetched { url: url.to_owned(), text: text.to_owned() }))
+        Ok(Some(FetchedPage { url: url.to_owned(), text: text.to_owned() }))
     }
 
     fn knows_addresses(&self) -> bool {
@@ -281,7 +289,7 @@ mod tests {
     fn segments_are_joined_in_the_order_of_the_pages() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
-        let mut builder = TantivyBuilder::create(&path, &Building::default()).unwrap();
+        let mut builder = TantivyBuilder::create(&path, &BuildOptions::default()).unwrap();
         let urls: Vec<String> = (0..60).map(|number| format!("u{}", number * 37 % 60)).collect();
         for (number, url) in urls.iter().enumerate() {
             builder.add(url, "same", "same").unwrap();
@@ -294,7 +302,7 @@ mod tests {
         let mut engine = TantivyEngine::open("x", &path, 100).unwrap();
         assert_eq!((engine.searcher.segment_readers().len(), engine.pages()), (1, 60));
         assert_eq!(engine.search(&Query::all(["same"]), 100).unwrap().urls, urls);
-        assert!(engine.mark().starts_with("60 pages "), "{}", engine.mark());
+        assert!(engine.fingerprint().starts_with("60 pages "), "{}", engine.fingerprint());
     }
 
     #[test]

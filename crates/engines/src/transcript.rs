@@ -28,8 +28,9 @@ pub struct Header {
     pub engine: String,
     /// Its kind.
     pub kind: String,
-    /// The mark that tells it from others of that name and kind.
-    pub mark: String,
+    /// The fingerprint that tells it from others of that name and kind.
+    #[serde(rename = "mark")]
+    pub fingerprint: String,
     /// Most results that it shows.
     pub cap: usize,
     /// True if it can be asked for addresses.
@@ -43,7 +44,7 @@ impl Header {
             version: VERSION,
             engine: engine.name().to_owned(),
             kind: engine.kind().to_owned(),
-            mark: engine.mark().to_owned(),
+            fingerprint: engine.fingerprint().to_owned(),
             cap: engine.cap(),
             addresses: engine.knows_addresses(),
         }
@@ -54,7 +55,7 @@ impl Header {
         let fields = [
             ("engine", &self.engine, &other.engine),
             ("kind", &self.kind, &other.kind),
-            ("mark", &self.mark, &other.mark),
+            ("mark", &self.fingerprint, &other.fingerprint),
             ("cap", &self.cap.to_string(), &other.cap.to_string()),
             ("addresses", &self.addresses.to_string(), &other.addresses.to_string()),
         ];
@@ -86,26 +87,26 @@ pub struct Transcript {
     end: u64,
 }
 
-/// A line that was found.
+/// A line that was found in the record.
 #[derive(Debug)]
-pub struct Found {
+pub struct RecordedEntry {
     /// The question and its answer.
     pub entry: Entry,
     /// True if this process has not used it yet.
-    pub first: bool,
+    pub unused: bool,
 }
 
 /// The part of a line that is read when a file is opened: the question, and the kind of its answer.
 #[derive(Deserialize)]
-struct Glance {
+struct EntryHead {
     ask: Question,
-    answer: Verdict,
+    answer: AnswerKind,
 }
 
 /// The kind of an answer; its contents are skipped.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Verdict {
+enum AnswerKind {
     Results(serde::de::IgnoredAny),
     Page(serde::de::IgnoredAny),
     Has(serde::de::IgnoredAny),
@@ -125,22 +126,22 @@ impl Transcript {
         let wanted = line_of(&transcript.header)?;
         match transcript.first_line()? {
             // Killed while the very first line was written, or new.
-            First::Torn(bytes) if wanted.starts_with(&bytes) => transcript.begin(&wanted)?,
-            First::Torn(_) => return Err(transcript.broken("is no transcript; name another file")),
-            First::Header(header, length) => {
+            FirstLine::Torn(bytes) if wanted.starts_with(&bytes) => transcript.begin(&wanted)?,
+            FirstLine::Torn(_) => return Err(transcript.broken("is no transcript; name another file")),
+            FirstLine::Header(header, length) => {
                 if let Some(why) = transcript.header.differs_from(&header) {
                     return Err(transcript.broken(why));
                 }
                 transcript.end = length;
                 transcript.scan(forget_failures)?;
-                transcript.cut()?;
+                transcript.truncate_torn_line()?;
             }
         }
         Ok(transcript)
     }
 
     /// Creates a temporary record that is not kept.
-    pub fn scratch(header: Header) -> Result<Self, EngineError> {
+    pub fn temporary(header: Header) -> Result<Self, EngineError> {
         let name = "a temporary transcript".to_owned();
         let file = tempfile::tempfile().map_err(|error| EngineError::broken(&name, error))?;
         let wanted = line_of(&header)?;
@@ -158,14 +159,14 @@ impl Transcript {
             version: VERSION,
             engine: String::new(),
             kind: String::new(),
-            mark: String::new(),
+            fingerprint: String::new(),
             cap: 0,
             addresses: false,
         };
         let mut transcript = Transcript { file, name, header, lines: HashMap::new(), end: 0 };
         match transcript.first_line()? {
-            First::Torn(_) => return Err(transcript.broken("is no transcript, or an empty one")),
-            First::Header(header, length) => (transcript.header, transcript.end) = (header, length),
+            FirstLine::Torn(_) => return Err(transcript.broken("is no transcript, or an empty one")),
+            FirstLine::Header(header, length) => (transcript.header, transcript.end) = (header, length),
         }
         transcript.scan(false)?;
         Ok(transcript)
@@ -182,9 +183,9 @@ impl Transcript {
     }
 
     /// Finds the line of a question.
-    pub fn find(&mut self, ask: &Question) -> Result<Option<Found>, EngineError> {
+    pub fn find(&mut self, ask: &Question) -> Result<Option<RecordedEntry>, EngineError> {
         let Some(line) = self.lines.get(&ask.key()) else { return Ok(None) };
-        let first = !line.used;
+        let unused = !line.used;
         let mut bytes = vec![0; line.length as usize];
         let read =
             self.file.seek(SeekFrom::Start(line.offset)).and_then(|_| self.file.read_exact(&mut bytes));
@@ -192,7 +193,7 @@ impl Transcript {
         let entry: Entry = serde_json::from_slice(&bytes)
             .map_err(|error| self.broken(format!("has a damaged line: {error}")))?;
         // Should two questions ever have one key, the second one is not answered by the first.
-        Ok((entry.ask == *ask).then_some(Found { entry, first }))
+        Ok((entry.ask == *ask).then_some(RecordedEntry { entry, unused }))
     }
 
     /// Notes that the line of a question was used.
@@ -230,7 +231,7 @@ impl Transcript {
         Ok(())
     }
 
-    fn first_line(&mut self) -> Result<First, EngineError> {
+    fn first_line(&mut self) -> Result<FirstLine, EngineError> {
         let mut bytes = Vec::new();
         let read = self.file.seek(SeekFrom::Start(0));
         // A header is short; a file of anything else is not read whole to find that out.
@@ -238,13 +239,13 @@ impl Transcript {
             .and_then(|_| BufReader::new(&self.file).take(1 << 20).read_until(b'\n', &mut bytes).map(|_| ()));
         read.map_err(|error| self.broken(format!("cannot be read: {error}")))?;
         if bytes.last() != Some(&b'\n') {
-            return Ok(First::Torn(bytes));
+            return Ok(FirstLine::Torn(bytes));
         }
         let header: Header = serde_json::from_slice(&bytes).map_err(|error| {
             self.broken(format!("is no transcript of this version ({error}); name another file"))
         })?;
         match header.version {
-            VERSION => Ok(First::Header(header, bytes.len() as u64)),
+            VERSION => Ok(FirstLine::Header(header, bytes.len() as u64)),
             other => Err(self.broken(format!("is a transcript of version {other}, not {VERSION}"))),
         }
     }
@@ -264,13 +265,13 @@ impl Transcript {
                 break;
             }
             number += 1;
-            let glance: Glance = serde_json::from_slice(&bytes).map_err(|error| {
+            let head: EntryHead = serde_json::from_slice(&bytes).map_err(|error| {
                 self.broken(format!("is damaged in line {number} ({error}); remove that line or begin anew"))
             })?;
             let line = Line { offset: end, length: bytes.len() as u32, used: false };
-            match glance.answer {
-                Verdict::Failed(_) if forget_failures => lines.remove(&glance.ask.key()),
-                _ => lines.insert(glance.ask.key(), line),
+            match head.answer {
+                AnswerKind::Failed(_) if forget_failures => lines.remove(&head.ask.key()),
+                _ => lines.insert(head.ask.key(), line),
             };
             end += bytes.len() as u64;
         }
@@ -279,14 +280,14 @@ impl Transcript {
     }
 
     /// Cuts off a torn last line.
-    fn cut(&mut self) -> Result<(), EngineError> {
+    fn truncate_torn_line(&mut self) -> Result<(), EngineError> {
         let cut = self.file.set_len(self.end);
         cut.map_err(|error| self.broken(format!("cannot be written: {error}")))
     }
 }
 
 /// The first line of a file.
-enum First {
+enum FirstLine {
     /// No whole line.
     Torn(Vec<u8>),
     /// A header and its length in bytes.
@@ -325,14 +326,14 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Fetched, Query, Results};
+    use crate::engine::{FetchedPage, Query, Results};
 
     fn header() -> Header {
         Header {
             version: VERSION,
             engine: "e".to_owned(),
             kind: "test".to_owned(),
-            mark: String::new(),
+            fingerprint: String::new(),
             cap: 10,
             addresses: false,
         }
@@ -349,7 +350,7 @@ mod tests {
     }
 
     fn page(url: &str, text: &str) -> Entry {
-        let answer = Answer::Page(Some(Fetched { url: url.to_owned(), text: text.to_owned() }));
+        let answer = Answer::Page(Some(FetchedPage { url: url.to_owned(), text: text.to_owned() }));
         Entry { ask: Question::Fetch { url: url.to_owned() }, tries: 2, answer, again: None }
     }
 
@@ -358,7 +359,7 @@ mod tests {
     }
 
     fn found(transcript: &mut Transcript, entry: &Entry) -> Option<(Entry, bool)> {
-        transcript.find(&entry.ask).unwrap().map(|found| (found.entry, found.first))
+        transcript.find(&entry.ask).unwrap().map(|found| (found.entry, found.unused))
     }
 
     #[test]
@@ -451,7 +452,7 @@ mod tests {
         drop(held);
         let others = [
             (Header { engine: "f".to_owned(), ..header() }, "engine is \"e\", not \"f\""),
-            (Header { mark: "1".to_owned(), ..header() }, "mark is \"\", not \"1\""),
+            (Header { fingerprint: "1".to_owned(), ..header() }, "mark is \"\", not \"1\""),
             (Header { cap: 11, ..header() }, "cap is \"10\", not \"11\""),
         ];
         for (other, why) in others {

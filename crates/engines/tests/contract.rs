@@ -4,9 +4,9 @@ mod common;
 
 use common::server::Server;
 use common::{
-    Page, Scan, borrowed, generated, holds_contract, is_cut_alike, plain, queries, sqlite, tantivy,
+    Page, Scan, borrowed, check_contract, generated, is_cut_alike, plain, queries, sqlite, tantivy,
 };
-use lookalike_engines::building::{Building, IndexBuilder, build};
+use lookalike_engines::building::{BuildOptions, IndexBuilder, build};
 use lookalike_engines::sqlite::{SqliteBuilder, SqliteEngine};
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
 use lookalike_engines::{Options, Query, SearchEngine, open};
@@ -31,35 +31,35 @@ const DESCRIPTION: &str = r#"
 fn tantivy_finds_what_a_scan_finds() {
     let folder = tempfile::tempdir().unwrap();
     let pages = plain(300);
-    holds_contract(&mut tantivy(folder.path(), &pages, 1_000), &pages, &queries(&pages));
+    check_contract(&mut tantivy(folder.path(), &pages, 1_000), &pages, &queries(&pages));
 }
 
 #[test]
 fn sqlite_finds_what_a_scan_finds() {
     let folder = tempfile::tempdir().unwrap();
     let pages = plain(300);
-    holds_contract(&mut sqlite(folder.path(), &pages, 1_000), &pages, &queries(&pages));
+    check_contract(&mut sqlite(folder.path(), &pages, 1_000), &pages, &queries(&pages));
 }
 
 #[test]
 fn both_read_a_web_in_nine_languages() {
     let folder = tempfile::tempdir().unwrap();
     let mut pages = generated(200);
-    holds_contract(&mut tantivy(folder.path(), &pages, 1_000), &pages, &queries(&pages));
+    check_contract(&mut tantivy(folder.path(), &pages, 1_000), &pages, &queries(&pages));
     pages.retain(|(_, text)| is_cut_alike(text));
     assert!((100..200).contains(&pages.len()), "{} pages", pages.len());
-    holds_contract(&mut sqlite(folder.path(), &pages, 1_000), &pages, &queries(&pages));
+    check_contract(&mut sqlite(folder.path(), &pages, 1_000), &pages, &queries(&pages));
 }
 
 #[test]
 fn an_engine_over_http_finds_what_a_scan_finds() {
     let folder = tempfile::tempdir().unwrap();
     let pages = plain(300);
-    let server = Server::over(Box::new(tantivy(folder.path(), &pages, 1_000)));
+    let server = Server::for_engine(Box::new(tantivy(folder.path(), &pages, 1_000)));
     let description = server.describe(folder.path(), DESCRIPTION);
     let mut engine = open(&format!("http:{}", description.display()), &Options::default()).unwrap();
     assert_eq!((engine.name(), engine.kind(), engine.cap()), ("served", "http", 1_000));
-    holds_contract(&mut engine, &pages, &queries(&pages));
+    check_contract(&mut engine, &pages, &queries(&pages));
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn engines_are_opened_by_their_specification() {
     assert!(error.to_string().starts_with("nowhere: nowhere cannot be opened"), "{error}");
 }
 
-fn builders(folder: &std::path::Path, name: &str, options: &Building) -> [Box<dyn IndexBuilder>; 2] {
+fn builders(folder: &std::path::Path, name: &str, options: &BuildOptions) -> [Box<dyn IndexBuilder>; 2] {
     [
         TantivyBuilder::create(&folder.join(format!("{name}.tantivy")), options).unwrap(),
         SqliteBuilder::create(&folder.join(format!("{name}.db")), options).unwrap(),
@@ -99,14 +99,14 @@ fn opened(folder: &std::path::Path, name: &str) -> [Box<dyn SearchEngine>; 2] {
 fn equal_pages_make_equal_engines() {
     let folder = tempfile::tempdir().unwrap();
     let pages = generated(150);
-    let small = Building { memory: 1, ..Building::default() };
-    for (name, options) in [("one", &Building::default()), ("two", &small)] {
+    let small = BuildOptions { memory: 1, ..BuildOptions::default() };
+    for (name, options) in [("one", &BuildOptions::default()), ("two", &small)] {
         for builder in builders(folder.path(), name, options) {
             build(builder, borrowed(&pages)).unwrap();
         }
     }
     for (mut one, mut two) in opened(folder.path(), "one").into_iter().zip(opened(folder.path(), "two")) {
-        assert_eq!(one.mark(), two.mark());
+        assert_eq!(one.fingerprint(), two.fingerprint());
         for query in queries(&pages) {
             assert_eq!(one.search(&query, 50).unwrap(), two.search(&query, 50).unwrap(), "{query:?}");
         }
@@ -119,7 +119,7 @@ fn ties_stand_in_the_order_of_the_pages() {
     let folder = tempfile::tempdir().unwrap();
     let pages: Vec<Page> =
         (0..90).map(|number| (format!("u{}", number * 37 % 90), "same".to_owned())).collect();
-    for builder in builders(folder.path(), "x", &Building::default()) {
+    for builder in builders(folder.path(), "x", &BuildOptions::default()) {
         build(builder, borrowed(&pages)).unwrap();
     }
     let wanted = Scan::new(&pages).search(&Query::all(["same"]));
@@ -131,7 +131,7 @@ fn ties_stand_in_the_order_of_the_pages() {
 #[test]
 fn only_the_first_bytes_or_another_text_may_be_indexed() {
     let folder = tempfile::tempdir().unwrap();
-    let options = Building { first_bytes: Some(11), ..Building::default() };
+    let options = BuildOptions { first_bytes: Some(11), ..BuildOptions::default() };
     for mut builder in builders(folder.path(), "x", &options) {
         builder.add("a", "early words late", "early words late").unwrap();
         builder.add("b", "a link here", "the page itself").unwrap();
@@ -152,17 +152,17 @@ fn only_the_first_bytes_or_another_text_may_be_indexed() {
 #[test]
 fn an_index_appears_whole_and_never_over_another() {
     let folder = tempfile::tempdir().unwrap();
-    for mut builder in builders(folder.path(), "x", &Building::default()) {
+    for mut builder in builders(folder.path(), "x", &BuildOptions::default()) {
         builder.add("a", "b", "b").unwrap();
     }
     assert!(!folder.path().join("x.tantivy").exists() && !folder.path().join("x.db").exists());
-    for builder in builders(folder.path(), "x", &Building::default()) {
+    for builder in builders(folder.path(), "x", &BuildOptions::default()) {
         assert_eq!(builder.finish().unwrap(), 0);
     }
     for mut engine in opened(folder.path(), "x") {
         assert_eq!(engine.search(&Query::all(["b"]), 9).unwrap().urls, [""; 0]);
         assert_eq!((engine.fetch("a").unwrap(), engine.has("a").unwrap().unwrap()), (None, false));
     }
-    let error = SqliteBuilder::create(&folder.path().join("x.db"), &Building::default()).err().unwrap();
+    let error = SqliteBuilder::create(&folder.path().join("x.db"), &BuildOptions::default()).err().unwrap();
     assert!(error.to_string().contains("exists already"), "{error}");
 }

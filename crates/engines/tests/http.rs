@@ -3,7 +3,7 @@
 mod common;
 
 use common::server::{Response, Server};
-use lookalike_engines::engine::FOR_EVER;
+use lookalike_engines::engine::NEVER_RETRY;
 use lookalike_engines::{EngineError, Options, Query, SearchEngine, open};
 use serde_json::json;
 
@@ -24,9 +24,9 @@ fn engine(server: &Server, description: &str) -> Box<dyn SearchEngine> {
 }
 
 /// Returns the reason why a question was not answered, and true if another try is of use.
-fn silence(error: EngineError) -> (String, bool) {
+fn unanswered(error: EngineError) -> (String, bool) {
     match error {
-        EngineError::Unanswered { why, after, .. } => (why, after != Some(FOR_EVER)),
+        EngineError::Unanswered { why, after, .. } => (why, after != Some(NEVER_RETRY)),
         other => panic!("{other}"),
     }
 }
@@ -44,18 +44,18 @@ fn nobody_but_those_named_is_asked() {
     });
     let mut engine = engine(&server, LEAST);
     let error = engine.search(&Query::all(["a"]), 5).unwrap_err();
-    let (why, again) = silence(error);
+    let (why, again) = unanswered(error);
     assert!(why.contains("not among the hosts") && !again, "{why}");
     let mut fetched = |path: &str| engine.fetch(&format!("http://{}{path}", server.address));
     assert_eq!(fetched("/here").unwrap().unwrap().text, "found");
     for (path, wanted) in [("/away", "not among"), ("/round", "redirects"), ("/lost", "nowhere")] {
-        let (why, again) = silence(fetched(path).unwrap_err());
+        let (why, again) = unanswered(fetched(path).unwrap_err());
         assert!(why.contains(wanted) && !again, "{path}: {why}");
     }
     for url in [format!("http://{}/", stranger.address), "ftp://x/".to_owned(), "no address".to_owned()] {
-        assert!(!silence(engine.fetch(&url).unwrap_err()).1, "{url}");
+        assert!(!unanswered(engine.fetch(&url).unwrap_err()).1, "{url}");
     }
-    assert_eq!(stranger.seen().len(), 0);
+    assert_eq!(stranger.requests().len(), 0);
 }
 
 #[test]
@@ -68,7 +68,8 @@ fn secrets_go_home_and_nowhere_else() {
     engine.search(&Query::all(["a"]), 5).unwrap();
     assert_eq!(engine.fetch(&format!("http://{}/x", pages.address)).unwrap().unwrap().text, "page");
     let sent = |server: &Server| {
-        let headers: Vec<String> = server.seen().into_iter().flat_map(|request| request.headers).collect();
+        let headers: Vec<String> =
+            server.requests().into_iter().flat_map(|request| request.headers).collect();
         assert!(headers.iter().any(|line| line.to_lowercase().starts_with("user-agent: lookalike/")));
         headers.iter().any(|line| line.contains("sesame"))
     };
@@ -93,9 +94,9 @@ fn answers_are_bounded_in_size_and_time() {
     let mut engine = engine(&server, &format!("{LEAST}\nmax_bytes = 1000\ntimeout = 0.5"));
     let mut fetched = |path: &str| engine.fetch(&format!("http://{}{path}", server.address));
     assert_eq!(fetched("/right").unwrap().unwrap().text.len(), 1_000);
-    let (why, again) = silence(fetched("/large").unwrap_err());
+    let (why, again) = unanswered(fetched("/large").unwrap_err());
     assert!(why.contains("more than 1000 bytes") && !again, "{why}");
-    let (why, again) = silence(fetched("/late").unwrap_err());
+    let (why, again) = unanswered(fetched("/late").unwrap_err());
     assert!(why.contains("timeout") && again, "{why}");
 }
 
@@ -120,7 +121,7 @@ fn pages_become_text() {
     assert_eq!(fetched("/text").unwrap().unwrap().text, "a <b> ü");
     assert_eq!((fetched("/gone").unwrap(), fetched("/nowhere").unwrap()), (None, None));
     for (path, wanted) in [("/image", "image/png is no text"), ("/barred", "status 403")] {
-        let (why, again) = silence(fetched(path).unwrap_err());
+        let (why, again) = unanswered(fetched(path).unwrap_err());
         assert!(why.contains(wanted) && !again, "{path}: {why}");
     }
 }
@@ -131,7 +132,7 @@ fn read(answer: serde_json::Value, description: &str, limit: usize) -> (Result<S
     let results = engine(&server, description).search(&Query::all(["a"]), limit);
     let shown =
         results.map(|results| format!("{} {} {:?}", results.urls.join(","), results.more, results.claimed));
-    (shown.map_err(|error| silence(error).0), server.seen()[0].parameter("n"))
+    (shown.map_err(|error| unanswered(error).0), server.requests()[0].parameter("n"))
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn more_is_found_out_by_what_an_engine_says() {
     assert_eq!(asked(&LEAST.replace("cap = 10", "cap = 3"), 9), owned("x,y,z true None", "3"));
     let claimed = format!("{LEAST}\nclaimed = \"n\"");
     assert_eq!(asked(&claimed, 3), owned("x,y,z true Some(1234)", "3"));
-    // Too many are left for the ledger to see.
+    // Too many are left for the caller to see.
     assert_eq!(asked(&claimed, 2), owned("x,y,z true Some(1234)", "2"));
     let both = format!("{claimed}\nmore = \"next\"");
     assert_eq!(asked(&both, 3), owned("x,y,z false Some(1234)", "3"));

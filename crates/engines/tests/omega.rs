@@ -6,8 +6,8 @@ mod common;
 
 use std::path::PathBuf;
 
-use common::{Page, holds_contract, queries};
-use lookalike_engines::{Caller, Manners, Options, Query, SearchEngine, open};
+use common::{Page, check_contract, queries};
+use lookalike_engines::{CallPolicy, Caller, Options, Query, SearchEngine, open};
 
 /// The description of a running omega, and its pages.
 fn omega() -> Option<(String, Vec<Page>)> {
@@ -36,7 +36,7 @@ fn omega_finds_what_a_scan_finds() {
     let Some((description, pages)) = omega() else { return };
     let mut engine = open(&description, &Options::default()).unwrap();
     assert_eq!((engine.name(), engine.kind(), engine.cap()), ("omega", "http", 1_000));
-    holds_contract(&mut engine, &pages, &queries(&pages));
+    check_contract(&mut engine, &pages, &queries(&pages));
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn what_omega_said_is_on_record() {
     let Some((description, pages)) = omega() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("omega.jsonl");
-    let manners = || Manners { calls: 60, fetches: 60, again: 5, ..Manners::default() };
+    let policy = || CallPolicy { calls: 60, fetches: 60, repeat_every: 5, ..CallPolicy::default() };
     let job = |caller: &mut Caller| {
         let mut log = Vec::new();
         for query in queries(&pages).iter().step_by(9) {
@@ -54,13 +54,13 @@ fn what_omega_said_is_on_record() {
         }
         log
     };
-    let mut first = Caller::open(&description, &Options::default(), Some(&path), manners()).unwrap();
+    let mut first = Caller::open(&description, &Options::default(), Some(&path), policy()).unwrap();
     let log = job(&mut first);
-    assert!(first.counts().calls_made > 20 && first.wary().unsteady.of > 0, "{:?}", first.counts());
-    assert_eq!(first.wary().sentences(), [""; 0]);
+    assert!(first.counts().calls_made > 20 && first.consistency().unsteady.cases > 0, "{:?}", first.counts());
+    assert_eq!(first.consistency().sentences(), [""; 0]);
     let counts = first.counts();
     drop(first);
-    let mut replay = Caller::replay(None, &path, manners()).unwrap();
+    let mut replay = Caller::replay(None, &path, policy()).unwrap();
     assert_eq!(job(&mut replay), log);
     assert_eq!((replay.counts().calls, replay.counts().fetches), (counts.calls, counts.fetches));
     assert!(replay.search(&Query::all(["never", "asked"]), 10).is_err());

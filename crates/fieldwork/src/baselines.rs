@@ -2,7 +2,7 @@
 //! [`mod@crate::compare`] at the same cost.
 //!
 //! Each gives its estimate, its cost, and one sentence on its known bias. A budget that ends is no error: the draws until then are
-//! used. To compare them, give each a [`Desk`] and a budget of its own; the list is [`SIZES`] and [`RATIOS`].
+//! used. To compare them, give each an [`EngineClient`] and a budget of its own; the list is [`SIZE_BASELINES`] and [`RATIO_BASELINES`].
 //!
 //! - [`broder`]: Broder and others 2006, with one pool of queries and with two
 //! - [`captures`]: capture and recapture on what random words find
@@ -21,7 +21,7 @@ pub mod lower_bound;
 use lookalike_census::Estimate;
 use lookalike_engines::EngineError;
 
-use crate::desk::{Cost, Desk};
+use crate::engine_client::{Cost, EngineClient};
 
 /// The parameters of a baseline.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,13 +52,14 @@ pub struct Baseline {
 }
 
 /// Estimators of a size that share their queries.
-pub type OfSize = fn(&mut Desk<'_>, &Plan) -> Result<Vec<Baseline>, EngineError>;
+pub type SizeBaseline = fn(&mut EngineClient<'_>, &Plan) -> Result<Vec<Baseline>, EngineError>;
 
 /// Estimators of a ratio that share their queries.
-pub type OfRatio = fn(&mut Desk<'_>, &mut Desk<'_>, &Plan) -> Result<Vec<Baseline>, EngineError>;
+pub type RatioBaseline =
+    fn(&mut EngineClient<'_>, &mut EngineClient<'_>, &Plan) -> Result<Vec<Baseline>, EngineError>;
 
 /// All estimators of a size.
-pub const SIZES: [OfSize; 6] = [
+pub const SIZE_BASELINES: [SizeBaseline; 6] = [
     broder::one_pool,
     broder::one_pool_of_all_words,
     broder::two_halves,
@@ -68,7 +69,7 @@ pub const SIZES: [OfSize; 6] = [
 ];
 
 /// All estimators of a ratio.
-pub const RATIOS: [OfRatio; 2] = [bharat_broder::ratio, lawrence_giles::ratios];
+pub const RATIO_BASELINES: [RatioBaseline; 2] = [bharat_broder::ratio, lawrence_giles::ratios];
 
 /// A budget that is used up ends a sample and does not spoil it; other errors are passed on.
 fn unless_spent(sampled: Result<(), EngineError>) -> Result<(), EngineError> {

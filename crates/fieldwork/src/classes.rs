@@ -7,8 +7,8 @@
 use lookalike_census::{Estimate, Random};
 use lookalike_engines::EngineError;
 
-use crate::desk::{Desk, PageId};
-use crate::presence::{SAME, STRONG};
+use crate::engine_client::{EngineClient, PageId};
+use crate::presence::{SAME_PAGE_SIMILARITY, STRONG_QUERY_WORDS};
 use crate::sampling::{Draw, effective};
 
 /// Results of a strong query that are looked at.
@@ -20,21 +20,21 @@ const ROUNDS: u64 = 400;
 /// Estimates the share of an index that is left when of near-duplicates one stays, from one page of each draw and at most `most`
 /// pages, and returns it with their number; nothing when no page could be asked for. An empty budget ends it without an error.
 pub fn distinct(
-    desk: &mut Desk<'_>,
+    client: &mut EngineClient<'_>,
     draws: &[Draw],
     most: usize,
     seed: u64,
 ) -> Result<Option<(Estimate, usize)>, EngineError> {
     let mut seen: Vec<(f64, f64)> = Vec::new();
-    for (draw, met) in draws.iter().filter_map(|draw| Some((draw, draw.met.first()?))) {
+    for (draw, sampled) in draws.iter().filter_map(|draw| Some((draw, draw.pages.first()?))) {
         if seen.len() == most {
             break;
         }
-        match likes(desk, met.page) {
-            Ok(Some(likes)) => {
+        match near_duplicates(client, sampled.page) {
+            Ok(Some(count)) => {
                 // It stands for the others that were met as well.
-                let weight = met.weight * draw.met.len() as f64;
-                seen.push((weight, weight / likes as f64));
+                let weight = sampled.weight * draw.pages.len() as f64;
+                seen.push((weight, weight / count as f64));
             }
             Ok(None) => {}
             Err(EngineError::Spent { .. }) => break,
@@ -50,7 +50,7 @@ pub fn distinct(
         let mut random = Random::part(seed, round);
         share(&mut (0..seen.len()).filter_map(|_| random.pick(&seen)))
     };
-    let Some(spread) = Estimate::around(value, (0..ROUNDS).filter_map(draw).collect()) else {
+    let Some(spread) = Estimate::from_draws(value, (0..ROUNDS).filter_map(draw).collect()) else {
         return Ok(None);
     };
     let as_good = effective(seen.iter().map(|pair| pair.0));
@@ -58,16 +58,18 @@ pub fn distinct(
 }
 
 /// Returns the number of pages of the engine that are like this one, itself included; nothing when that cannot be asked.
-fn likes(desk: &mut Desk<'_>, page: PageId) -> Result<Option<usize>, EngineError> {
-    let Some(contents) = desk.read(page).cloned() else { return Ok(None) };
-    let query = desk.own().rarest(&contents.known, STRONG);
+fn near_duplicates(client: &mut EngineClient<'_>, page: PageId) -> Result<Option<usize>, EngineError> {
+    let Some(contents) = client.fetched_words(page).cloned() else { return Ok(None) };
+    let query = client.own().rarest(&contents.known, STRONG_QUERY_WORDS);
     if query.is_empty() {
         return Ok(None);
     }
-    let Some(results) = desk.search_all(&query)? else { return Ok(None) };
-    let mut likes = 1;
+    let Some(results) = client.search_all(&query)? else { return Ok(None) };
+    let mut count = 1;
     for &other in results.iter().filter(|&&other| other != page).take(LOOKED_AT) {
-        likes += usize::from(desk.contents(other)?.is_some_and(|other| other.jaccard(&contents) >= SAME));
+        count += usize::from(
+            client.fetch_words(other)?.is_some_and(|other| other.jaccard(&contents) >= SAME_PAGE_SIMILARITY),
+        );
     }
-    Ok(Some(likes))
+    Ok(Some(count))
 }

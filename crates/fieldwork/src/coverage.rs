@@ -1,26 +1,26 @@
 //! The share of a web that an engine has: pages that a walk met are looked for in it, one by one, until the budget is spent.
 //!
-//! The choice of the pages, and the estimate from them, are made in [`lookalike_census::walks::checks`]. A page is looked for by
-//! its address and its rarest words ([`crate::presence`]), or by its address alone where no texts are given and the engine can be
-//! asked for one. The frequencies of words are those in the pages of the walk.
+//! The choice of the pages, and the estimate from them, are made in [`lookalike_census::walks::priority_sampling`]. A page is
+//! looked for by its address and its rarest words ([`crate::presence`]), or by its address alone where no texts are given and the
+//! engine can be asked for one. The frequencies of words are those in the pages of the walk.
 //!
 //! In memory: 16 bytes for each different word of a page of the walk and about 60 for each word of all, so that 10,000 pages of
 //! 300 different words take some 60 MB; no texts.
 
 use std::collections::HashMap;
 
-use lookalike_census::walks::checks::Due;
+use lookalike_census::walks::priority_sampling::Candidate;
 use lookalike_engines::EngineError;
 use serde::Serialize;
 
-use crate::desk::{Contents, Desk};
-use crate::own::Own;
-use crate::presence::{Presence, STRONG, look_for};
+use crate::engine_client::{EngineClient, PageWords};
+use crate::own_corpus::OwnCorpus;
+use crate::presence::{Presence, STRONG_QUERY_WORDS, look_for};
 
 /// The addresses and words of the pages of a walk, and the words of all of them.
 #[derive(Debug, Clone, Default)]
-pub struct Shelf {
-    own: Own,
+pub struct WalkPages {
+    own: OwnCorpus,
     /// None for pages whose text is not known yet.
     pages: HashMap<u32, Option<Page>>,
 }
@@ -29,32 +29,35 @@ pub struct Shelf {
 struct Page {
     url: String,
     /// None where the page is looked for by its address alone.
-    contents: Option<Contents>,
+    contents: Option<PageWords>,
 }
 
-impl Shelf {
+impl WalkPages {
     /// Creates an entry without text for each of these pages of a walk.
-    pub fn new(due: &[Due]) -> Self {
-        Shelf { own: Own::new(), pages: due.iter().map(|due| (due.page, None)).collect() }
+    pub fn new(candidates: &[Candidate]) -> Self {
+        WalkPages {
+            own: OwnCorpus::new(),
+            pages: candidates.iter().map(|candidate| (candidate.page, None)).collect(),
+        }
     }
 
     /// Adds the address and the text of a page, unless it is no page of the walk, or its text is here already.
     pub fn add(&mut self, page: u32, url: &str, text: &str) {
-        let Some(place @ None) = self.pages.get_mut(&page) else { return };
+        let Some(entry @ None) = self.pages.get_mut(&page) else { return };
         self.own.add(text);
         // All its words are known by now.
-        *place = Some(Page { url: url.to_owned(), contents: Some(Contents::of(text, &self.own)) });
+        *entry = Some(Page { url: url.to_owned(), contents: Some(PageWords::of(text, &self.own)) });
     }
 
     /// Sets the addresses of all pages that have no text, so that they are looked for by address alone.
-    pub fn name(&mut self, address: impl Fn(u32) -> String) {
+    pub fn set_addresses(&mut self, address: impl Fn(u32) -> String) {
         for (&number, page) in self.pages.iter_mut().filter(|(_, page)| page.is_none()) {
             *page = Some(Page { url: address(number), contents: None });
         }
     }
 
     /// The words of all pages.
-    pub fn own(&self) -> &Own {
+    pub fn own(&self) -> &OwnCorpus {
         &self.own
     }
 
@@ -71,7 +74,7 @@ impl Shelf {
 
 /// The outcome of looking for pages in an engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Looked {
+pub struct LookupCounts {
     /// Pages that were looked for.
     pub asked: u64,
     /// Those that the engine has.
@@ -81,62 +84,70 @@ pub struct Looked {
     /// Those that it does not have.
     pub missing: u64,
     /// Those for which it did not answer.
-    pub silent: u64,
+    #[serde(rename = "silent")]
+    pub unanswered: u64,
     /// Pages that could not be looked for, since their text is not known.
     pub without_text: u64,
     /// The same, since they have no words to ask for.
     pub without_words: u64,
     /// True for each page that it has, in the order of the pages; nothing where that is not known.
     #[serde(skip)]
-    pub seen: Vec<Option<bool>>,
+    pub presence: Vec<Option<bool>>,
 }
 
-impl Looked {
+impl LookupCounts {
     fn note(&mut self, presence: Presence) {
         self.asked += 1;
         match presence {
-            Presence::There => self.found += 1,
-            Presence::Alike => (self.found, self.alike) = (self.found + 1, self.alike + 1),
+            Presence::Present => self.found += 1,
+            Presence::NearDuplicate => (self.found, self.alike) = (self.found + 1, self.alike + 1),
             Presence::Missing => self.missing += 1,
-            Presence::Unknown => self.silent += 1,
+            Presence::Unknown => self.unanswered += 1,
         }
-        self.seen.push(presence.found());
+        self.presence.push(presence.found());
     }
 }
 
 /// Looks for the pages in their order until the budget of the engine is spent.
-pub fn look(desk: &mut Desk<'_>, due: &[Due], shelf: &Shelf) -> Result<Looked, EngineError> {
-    let mut looked = Looked::default();
-    for due in due {
-        let Some(page) = shelf.pages.get(&due.page).and_then(Option::as_ref) else {
-            looked.without_text += 1;
-            looked.seen.push(None);
+pub fn look_up(
+    client: &mut EngineClient<'_>,
+    candidates: &[Candidate],
+    walk_pages: &WalkPages,
+) -> Result<LookupCounts, EngineError> {
+    let mut counts = LookupCounts::default();
+    for candidate in candidates {
+        let Some(page) = walk_pages.pages.get(&candidate.page).and_then(Option::as_ref) else {
+            counts.without_text += 1;
+            counts.presence.push(None);
             continue;
         };
         // Else they would be known where the engine has them and unknown where it does not.
-        if page.contents.as_ref().is_some_and(|contents| shelf.own.rarest(&contents.known, STRONG).is_empty())
+        if page
+            .contents
+            .as_ref()
+            .is_some_and(|contents| walk_pages.own.rarest(&contents.known, STRONG_QUERY_WORDS).is_empty())
         {
-            looked.without_words += 1;
-            looked.seen.push(None);
+            counts.without_words += 1;
+            counts.presence.push(None);
             continue;
         }
         let presence = match &page.contents {
-            Some(contents) => look_for(desk, &page.url, contents),
-            None => by_address(desk, &page.url),
+            Some(contents) => look_for(client, &page.url, contents),
+            None => by_address(client, &page.url),
         };
         match presence {
-            Ok(presence) => looked.note(presence),
+            Ok(presence) => counts.note(presence),
             Err(EngineError::Spent { .. }) => break,
             Err(error) => return Err(error),
         }
     }
-    Ok(looked)
+    Ok(counts)
 }
 
 /// Looks for a page of which nothing but the address is known.
-fn by_address(desk: &mut Desk<'_>, url: &str) -> Result<Presence, EngineError> {
-    match desk.engine().has(url) {
-        Some(Ok(true)) => Ok(Presence::There),
+fn by_address(client: &mut EngineClient<'_>, url: &str) -> Result<Presence, EngineError> {
+    match client.engine().has(url) {
+        Some(Ok(true)) => Ok(Presence::Present),
         Some(Ok(false)) => Ok(Presence::Missing),
         Some(Err(error)) if !error.is_transient() => Err(error),
         _ => Ok(Presence::Unknown),

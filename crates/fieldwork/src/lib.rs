@@ -1,13 +1,13 @@
 //! Measurements of search engines within a budget: the size of an index, the overlap of two of them, and the properties of a random
 //! page of theirs.
 //!
-//! The measurer has documents of its own ([`Own`]), whose words are the queries; the [`Desk`] asks an engine and remembers its
-//! answers; queries are drawn from a [`Pool`], and pages from their results ([`sampling`]). The estimates from the draws are made
-//! here and in `lookalike-census`, which has estimators and no engines.
+//! The measurer has documents of its own ([`OwnCorpus`]), whose words are the queries; the [`EngineClient`] asks an engine and
+//! remembers its answers; queries are drawn from a [`Pool`], and pages from their results ([`sampling`]). The estimates from the
+//! draws are made here and in `lookalike-census`, which has estimators and no engines.
 //!
 //! - [`words`]: words as engines cut them
-//! - [`own`]: the documents of the measurer
-//! - [`desk`]: asking, fetching, remembering
+//! - [`own_corpus`]: the documents of the measurer
+//! - [`engine_client`]: asking, fetching, remembering
 //! - [`pool`]: the queries, and the probability of drawing each
 //! - [`sampling`]: pages with the weights that make them uniform
 //! - [`size`]: the size of an index; [`classes`]: the size without near-duplicates
@@ -20,8 +20,8 @@ pub mod baselines;
 pub mod classes;
 pub mod compare;
 pub mod coverage;
-pub mod desk;
-pub mod own;
+pub mod engine_client;
+pub mod own_corpus;
 pub mod pool;
 pub mod presence;
 pub mod regression;
@@ -29,8 +29,8 @@ pub mod sampling;
 pub mod size;
 pub mod words;
 
-pub use desk::{Desk, PageId};
-pub use own::Own;
+pub use engine_client::{EngineClient, PageId};
+pub use own_corpus::OwnCorpus;
 pub use pool::Pool;
 
 use lookalike_engines::EngineError;
@@ -58,7 +58,7 @@ pub enum FieldError {
     },
     /// The engine answered no question.
     #[error("{engine} answered no question{}; see whether it can be asked at all, and allow more calls", because(.why))]
-    Silent {
+    NoAnswer {
         /// The engine.
         engine: String,
         /// The reason why the last one had no answer.
@@ -68,7 +68,7 @@ pub enum FieldError {
     #[error(
         "{engine} shows results, but of {looked_at} that were looked at none could be read and has the word asked for; see to how its pages are fetched"
     )]
-    Unread {
+    Unreadable {
         /// The engine.
         engine: String,
         /// Results that were looked at.
@@ -78,7 +78,7 @@ pub enum FieldError {
     #[error(
         "{engine} has none of the pages that the own corpus' words ask for; choose an own corpus that is more like it"
     )]
-    Nothing {
+    NoPages {
         /// The engine.
         engine: String,
     },

@@ -7,13 +7,13 @@
 use lookalike_engines::EngineError;
 use lookalike_overlap::canonical::canonical;
 
-use crate::desk::{Contents, Desk};
+use crate::engine_client::{EngineClient, PageWords};
 
 /// Words of a strong query.
-pub const STRONG: usize = 8;
+pub const STRONG_QUERY_WORDS: usize = 8;
 
 /// Share of words in common from which on two pages count as the same.
-pub const SAME: f64 = 0.9;
+pub const SAME_PAGE_SIMILARITY: f64 = 0.9;
 
 /// Results of a strong query that are looked at.
 const LOOKED_AT: usize = 5;
@@ -22,9 +22,9 @@ const LOOKED_AT: usize = 5;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// The engine has the address.
-    There,
+    Present,
     /// It has another page with almost the same words.
-    Alike,
+    NearDuplicate,
     /// It has neither.
     Missing,
     /// It did not answer, or there is nothing to ask for.
@@ -35,7 +35,7 @@ impl Presence {
     /// Returns true if the page is there; nothing if that is not known.
     pub fn found(self) -> Option<bool> {
         match self {
-            Presence::There | Presence::Alike => Some(true),
+            Presence::Present | Presence::NearDuplicate => Some(true),
             Presence::Missing => Some(false),
             Presence::Unknown => None,
         }
@@ -43,29 +43,37 @@ impl Presence {
 }
 
 /// Looks for a page of another engine.
-pub fn look_for(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> Result<Presence, EngineError> {
-    match desk.engine().has(url) {
-        Some(Ok(true)) => Ok(Presence::There),
+pub fn look_for(
+    client: &mut EngineClient<'_>,
+    url: &str,
+    contents: &PageWords,
+) -> Result<Presence, EngineError> {
+    match client.engine().has(url) {
+        Some(Ok(true)) => Ok(Presence::Present),
         Some(Err(error)) if !error.is_transient() => Err(error),
         // An engine may have the page under another address.
-        _ => by_strong_query(desk, url, contents),
+        _ => by_strong_query(client, url, contents),
     }
 }
 
 /// Looks for a page of another engine by its rarest words.
-pub fn by_strong_query(desk: &mut Desk<'_>, url: &str, contents: &Contents) -> Result<Presence, EngineError> {
-    let query = desk.own().rarest(&contents.known, STRONG);
+pub fn by_strong_query(
+    client: &mut EngineClient<'_>,
+    url: &str,
+    contents: &PageWords,
+) -> Result<Presence, EngineError> {
+    let query = client.own().rarest(&contents.known, STRONG_QUERY_WORDS);
     if query.is_empty() {
         return Ok(Presence::Unknown);
     }
-    let Some(results) = desk.search_all(&query)? else { return Ok(Presence::Unknown) };
+    let Some(results) = client.search_all(&query)? else { return Ok(Presence::Unknown) };
     let wanted = canonical(url);
-    if results.iter().any(|&page| canonical(desk.url(page)) == wanted) {
-        return Ok(Presence::There);
+    if results.iter().any(|&page| canonical(client.url(page)) == wanted) {
+        return Ok(Presence::Present);
     }
     for &page in results.iter().take(LOOKED_AT) {
-        if desk.contents(page)?.is_some_and(|other| other.jaccard(contents) >= SAME) {
-            return Ok(Presence::Alike);
+        if client.fetch_words(page)?.is_some_and(|other| other.jaccard(contents) >= SAME_PAGE_SIMILARITY) {
+            return Ok(Presence::NearDuplicate);
         }
     }
     Ok(Presence::Missing)

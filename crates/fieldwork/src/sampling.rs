@@ -19,8 +19,8 @@
 use lookalike_census::Random;
 use lookalike_engines::EngineError;
 
-use crate::desk::{Desk, Found, PageId};
-use crate::own::WordId;
+use crate::engine_client::{EngineClient, PageId, WordResult};
+use crate::own_corpus::WordId;
 use crate::pool::Pool;
 
 /// Results that are looked at for each query.
@@ -29,9 +29,9 @@ pub const LOOKED_AT: usize = 4;
 /// Draws that come from equal parts of the pool's probability, one from each.
 const STRATA: usize = 50;
 
-/// A page that was met.
+/// A page that was sampled.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Met {
+pub struct SampledPage {
     /// The page.
     pub page: PageId,
     /// The number of pages of the engine that it stands for, in this draw.
@@ -48,26 +48,26 @@ pub struct Draw {
     /// The number of results that were looked at.
     pub looked_at: usize,
     /// The pages that could be read and have the word; the sum of their weights is the draw's estimate of the size.
-    pub met: Vec<Met>,
+    pub pages: Vec<SampledPage>,
     /// Its index in the pool.
-    pub place: usize,
+    pub index: usize,
 }
 
 impl Draw {
     /// Returns the draw's estimate of the number of pages that the pool reaches.
     pub fn size(&self) -> f64 {
-        self.met.iter().map(|met| met.weight).sum()
+        self.pages.iter().map(|page| page.weight).sum()
     }
 }
 
-/// The number of first draws that were looked up, and of those that were not good, for words of one sort.
+/// The number of first draws that were looked up, and of those that were not good, for words of one class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Experience {
+struct LookupStats {
     looked_up: u32,
     bad: u32,
 }
 
-impl Experience {
+impl LookupStats {
     /// Returns the probability with which the next one is looked up: the root of the share that was not good, which balances
     /// questions and error, within bounds.
     fn probability(self) -> f64 {
@@ -78,9 +78,10 @@ impl Experience {
 
 /// The faults met in sampling.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Amiss {
+pub struct SamplingFaults {
     /// Queries without an answer.
-    pub silent: u64,
+    #[serde(rename = "silent")]
+    pub unanswered: u64,
     /// Results whose fetch had no answer; others count for them.
     pub not_fetched: u64,
     /// Results that are no pages, according to the one asked for them.
@@ -98,28 +99,28 @@ pub struct Sampler<'p> {
     pool: &'p Pool,
     random: Random,
     turn: usize,
-    /// The experience by sort of word.
-    experience: [Experience; 4],
+    /// The lookups by class of word.
+    lookup_stats: [LookupStats; 4],
     /// The number of times that the engine found a page by a word on it whose results are all shown, and the number of times that
     /// this was looked at: for words without digits and with.
     by_own_word: [(u64, u64); 2],
     looked_at: usize,
     /// The faults met so far.
-    pub amiss: Amiss,
+    pub faults: SamplingFaults,
 }
 
 impl<'p> Sampler<'p> {
     /// Creates a sampler over a pool.
     pub fn new(pool: &'p Pool, looked_at: usize, random: Random) -> Self {
-        let experience = [Experience::default(); 4];
+        let lookup_stats = [LookupStats::default(); 4];
         Sampler {
             pool,
             random,
             turn: 0,
-            experience,
+            lookup_stats,
             by_own_word: [(0, 0); 2],
             looked_at: looked_at.max(1),
-            amiss: Amiss::default(),
+            faults: SamplingFaults::default(),
         }
     }
 
@@ -130,53 +131,54 @@ impl<'p> Sampler<'p> {
 
     /// Makes one draw. A query without an answer finds nothing, here as for the degrees of pages. An error ends the sample: an
     /// empty budget, most often.
-    pub fn draw(&mut self, desk: &mut Desk<'_>) -> Result<Draw, EngineError> {
-        let place = self.pool.draw((self.turn % STRATA, STRATA), &mut self.random);
+    pub fn draw(&mut self, client: &mut EngineClient<'_>) -> Result<Draw, EngineError> {
+        let index = self.pool.draw((self.turn % STRATA, STRATA), &mut self.random);
         self.turn += 1;
-        let word = self.pool.word(place);
-        let found = desk.search(word)?;
-        self.amiss.silent += u64::from(*found == Found::Silence);
+        let word = self.pool.word(index);
+        let found = client.search(word)?;
+        self.faults.unanswered += u64::from(*found == WordResult::NoAnswer);
         let results = found.usable().to_vec();
-        let chosen = self.random.some(results.len(), self.looked_at);
-        let scale = results.len() as f64 / (chosen.len().max(1) as f64 * self.pool.probability(place));
-        let mut met = Vec::with_capacity(chosen.len());
-        for place in chosen {
-            if let Some(inverse) = self.inverse_degree(desk, word, results[place])? {
-                met.push(Met { page: results[place], weight: inverse * scale });
+        let chosen = self.random.sample_indices(results.len(), self.looked_at);
+        let scale = results.len() as f64 / (chosen.len().max(1) as f64 * self.pool.probability(index));
+        let mut pages = Vec::with_capacity(chosen.len());
+        for index in chosen {
+            if let Some(inverse) = self.inverse_degree(client, word, results[index])? {
+                pages.push(SampledPage { page: results[index], weight: inverse * scale });
             }
         }
-        Ok(Draw { word, results: results.len(), looked_at: self.looked_at.min(results.len()), met, place })
+        Ok(Draw { word, results: results.len(), looked_at: self.looked_at.min(results.len()), pages, index })
     }
 
     /// An unbiased draw of one over the number of usable queries that find a page; nothing when the page cannot be had, or does not have
     /// the word asked for.
     fn inverse_degree(
         &mut self,
-        desk: &mut Desk<'_>,
+        client: &mut EngineClient<'_>,
         asked: WordId,
         page: PageId,
     ) -> Result<Option<f64>, EngineError> {
         let pool = self.pool;
-        desk.contents(page)?;
-        let Some(contents) = desk.read(page) else {
-            let kind = if desk.is_silent(page) { &mut self.amiss.not_fetched } else { &mut self.amiss.gone };
+        client.fetch_words(page)?;
+        let Some(contents) = client.fetched_words(page) else {
+            let kind =
+                if client.is_unanswered(page) { &mut self.faults.not_fetched } else { &mut self.faults.gone };
             *kind += 1;
             return Ok(None);
         };
         let queries: Vec<WordId> =
-            contents.known.iter().copied().filter(|&word| pool.place(word).is_some()).collect();
+            contents.known.iter().copied().filter(|&word| pool.index(word).is_some()).collect();
         if queries.binary_search(&asked).is_err() {
-            self.amiss.without_word += 1;
+            self.faults.without_word += 1;
             return Ok(None);
         }
-        let draws = self.draws(desk, asked, page, &queries)?;
+        let draws = self.draws(client, asked, page, &queries)?;
         Ok(Some(draws / queries.len() as f64))
     }
 
     /// Draws from these queries, the one asked for among them, until one finds the page; returns the number of draws, right in the mean.
     fn draws(
         &mut self,
-        desk: &mut Desk<'_>,
+        client: &mut EngineClient<'_>,
         asked: WordId,
         page: PageId,
         queries: &[WordId],
@@ -185,21 +187,21 @@ impl<'p> Sampler<'p> {
         if first == asked {
             return Ok(1.0);
         }
-        let sort = self.sort(desk, first);
+        let class = self.word_class(client, first);
         let mut share = 1.0;
-        if desk.known(first).is_none() {
-            share = self.experience[sort].probability();
+        if client.cached(first).is_none() {
+            share = self.lookup_stats[class].probability();
             if !self.random.chance(share) {
                 return Ok(1.0);
             }
         }
-        let good = self.finds(desk, first, page)?;
-        if let Some(Found::All(_)) = desk.known(first) {
-            let (found, looked_at) = &mut self.by_own_word[sort / 2];
+        let good = self.finds(client, first, page)?;
+        if let Some(WordResult::All(_)) = client.cached(first) {
+            let (found, looked_at) = &mut self.by_own_word[class / 2];
             (*found, *looked_at) = (*found + u64::from(good), *looked_at + 1);
         }
-        self.experience[sort].looked_up += 1;
-        self.experience[sort].bad += u32::from(!good);
+        self.lookup_stats[class].looked_up += 1;
+        self.lookup_stats[class].bad += u32::from(!good);
         if good {
             return Ok(1.0);
         }
@@ -207,17 +209,17 @@ impl<'p> Sampler<'p> {
         let mut more = 1u32;
         loop {
             let query = queries[self.random.below(queries.len())];
-            if query == asked || self.finds(desk, query, page)? {
+            if query == asked || self.finds(client, query, page)? {
                 return Ok(1.0 + f64::from(more) / share);
             }
             more += 1;
         }
     }
 
-    /// Returns the index in `experience` that a word belongs to.
-    fn sort(&self, desk: &Desk<'_>, word: WordId) -> usize {
-        let many = self.pool.expected(desk.own(), word) > desk.limit() as f64 / 3.0;
-        usize::from(many) + 2 * usize::from(has_digits(desk.own().spelling(word)))
+    /// Returns the index in `lookup_stats` that a word belongs to.
+    fn word_class(&self, client: &EngineClient<'_>, word: WordId) -> usize {
+        let many = self.pool.expected(client.own(), word) > client.limit() as f64 / 3.0;
+        usize::from(many) + 2 * usize::from(has_digits(client.own().spelling(word)))
     }
 
     /// Returns the probability that the engine finds a page by a word on it, for words without digits and with: it may index a part
@@ -227,16 +229,21 @@ impl<'p> Sampler<'p> {
     }
 
     /// Returns true if a query is usable and finds a page. No answer counts as false: it is rare, and counted.
-    fn finds(&mut self, desk: &mut Desk<'_>, query: WordId, page: PageId) -> Result<bool, EngineError> {
-        let found = desk.search(query)?;
+    fn finds(
+        &mut self,
+        client: &mut EngineClient<'_>,
+        query: WordId,
+        page: PageId,
+    ) -> Result<bool, EngineError> {
+        let found = client.search(query)?;
         let finds = found.usable().binary_search(&page).is_ok();
         match found {
-            Found::All(_) => {
-                self.amiss.looked_up += 1;
-                self.amiss.not_found_by_own_word += u64::from(!finds);
+            WordResult::All(_) => {
+                self.faults.looked_up += 1;
+                self.faults.not_found_by_own_word += u64::from(!finds);
             }
-            Found::Silence => self.amiss.silent += 1,
-            Found::TooMany => {}
+            WordResult::NoAnswer => self.faults.unanswered += 1,
+            WordResult::TooMany => {}
         }
         Ok(finds)
     }
@@ -248,10 +255,10 @@ pub(crate) fn has_digits(word: &str) -> bool {
 }
 
 /// Returns the ratio of all results looked at to those that were answered for, as pages or as none: some, by chance, are not.
-pub fn unheard<'d>(draws: impl Iterator<Item = &'d Draw>, amiss: &Amiss) -> f64 {
+pub fn fetch_correction<'d>(draws: impl Iterator<Item = &'d Draw>, faults: &SamplingFaults) -> f64 {
     let looked_at = draws.map(|draw| draw.looked_at as f64).sum::<f64>();
-    let heard = looked_at - amiss.not_fetched as f64;
-    if heard > 0.0 { looked_at / heard } else { 1.0 }
+    let answered = looked_at - faults.not_fetched as f64;
+    if answered > 0.0 { looked_at / answered } else { 1.0 }
 }
 
 /// Returns the number of equal weights that would be worth as much as these.
@@ -261,15 +268,15 @@ pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// Draws until the budget is used up, or there are `most` draws, or the desk has made `calls` calls. Any other error is passed on.
-pub fn until_spent(
+/// Draws until the budget is used up, or there are `most` draws, or the client has made `calls` calls. Any other error is passed on.
+pub fn draw_until_spent(
     sampler: &mut Sampler<'_>,
-    desk: &mut Desk<'_>,
+    client: &mut EngineClient<'_>,
     (most, calls): (usize, u64),
 ) -> Result<Vec<Draw>, EngineError> {
     let mut draws = Vec::new();
-    while draws.len() < most && desk.cost().calls < calls {
-        match sampler.draw(desk) {
+    while draws.len() < most && client.cost().calls < calls {
+        match sampler.draw(client) {
             Ok(draw) => draws.push(draw),
             Err(EngineError::Spent { .. }) => break,
             Err(error) => return Err(error),

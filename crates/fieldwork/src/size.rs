@@ -9,13 +9,15 @@
 use lookalike_census::{Estimate, Random};
 
 use crate::FieldError;
-use crate::desk::Desk;
+use crate::engine_client::EngineClient;
 use crate::pool::{self, Pool};
 use crate::regression;
-use crate::sampling::{Amiss, Draw, LOOKED_AT, Sampler, effective, unheard, until_spent};
+use crate::sampling::{
+    Draw, LOOKED_AT, Sampler, SamplingFaults, draw_until_spent, effective, fetch_correction,
+};
 
 /// Fewest draws that make an estimate.
-const FEWEST: usize = 30;
+const FEWEST_DRAWS: usize = 30;
 
 /// The parameters of a measurement.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +47,7 @@ pub struct Sample {
     /// The probability that a page is found by a word on it, for words without digits and with.
     pub found_by_own_word: [f64; 2],
     /// The faults met in sampling.
-    pub amiss: Amiss,
+    pub faults: SamplingFaults,
 }
 
 /// The estimate of the size from a sample.
@@ -66,48 +68,53 @@ pub struct Size {
 }
 
 /// Draws pages of an engine until its budget is used up.
-pub fn sample(desk: &mut Desk<'_>, plan: &Plan) -> Result<Sample, FieldError> {
-    let pool = pool::explore(desk, &mut Random::part(plan.seed, 0))?;
+pub fn sample(client: &mut EngineClient<'_>, plan: &Plan) -> Result<Sample, FieldError> {
+    let pool = pool::explore(client, &mut Random::part(plan.seed, 0))?;
     let mut sampler = Sampler::new(&pool, plan.looked_at, Random::part(plan.seed, 1));
-    let draws = until_spent(&mut sampler, desk, (plan.draws, plan.calls))?;
-    let (amiss, found_by_own_word) = (sampler.amiss, sampler.found_by_own_word());
-    enough(desk, draws.iter())?;
-    Ok(Sample { pool, draws, found_by_own_word, amiss })
+    let draws = draw_until_spent(&mut sampler, client, (plan.draws, plan.calls))?;
+    let (faults, found_by_own_word) = (sampler.faults, sampler.found_by_own_word());
+    require_enough(client, draws.iter())?;
+    Ok(Sample { pool, draws, found_by_own_word, faults })
 }
 
 /// Fails if draws are too few for an estimate, or no page was met.
-pub(crate) fn enough<'d>(
-    desk: &Desk<'_>,
+pub(crate) fn require_enough<'d>(
+    client: &EngineClient<'_>,
     draws: impl ExactSizeIterator<Item = &'d Draw>,
 ) -> Result<(), FieldError> {
-    let (engine, calls, count) = (desk.name().to_owned(), desk.cost().calls, draws.len());
-    let (looked_at, met) =
-        draws.fold((0, 0), |sums, draw| (sums.0 + draw.looked_at as u64, sums.1 + draw.met.len()));
-    match (count, looked_at, met) {
-        (..FEWEST, ..) => Err(FieldError::FewDraws { engine, calls, draws: count }),
-        (_, 0, _) => Err(FieldError::Nothing { engine }),
-        (_, _, 0) => Err(FieldError::Unread { engine, looked_at }),
+    let (engine, calls, count) = (client.name().to_owned(), client.cost().calls, draws.len());
+    let (looked_at, sampled) =
+        draws.fold((0, 0), |sums, draw| (sums.0 + draw.looked_at as u64, sums.1 + draw.pages.len()));
+    match (count, looked_at, sampled) {
+        (..FEWEST_DRAWS, ..) => Err(FieldError::FewDraws { engine, calls, draws: count }),
+        (_, 0, _) => Err(FieldError::NoPages { engine }),
+        (_, _, 0) => Err(FieldError::Unreadable { engine, looked_at }),
         _ => Ok(()),
     }
 }
 
 /// Returns for each page that was met the number of its different words, and the number of pages that it stands for.
-pub(crate) fn lengths<'d>(draws: impl IntoIterator<Item = &'d Draw>, desk: &Desk<'_>) -> Vec<(usize, f64)> {
+pub(crate) fn lengths<'d>(
+    draws: impl IntoIterator<Item = &'d Draw>,
+    client: &EngineClient<'_>,
+) -> Vec<(usize, f64)> {
     let draws: Vec<&Draw> = draws.into_iter().collect();
     let share = 1.0 / draws.len().max(1) as f64;
-    let met = draws.iter().flat_map(|draw| &draw.met);
-    met.filter_map(|met| Some((desk.read(met.page)?.all.len(), met.weight * share))).collect()
+    let sampled = draws.iter().flat_map(|draw| &draw.pages);
+    sampled
+        .filter_map(|sampled| Some((client.fetched_words(sampled.page)?.all.len(), sampled.weight * share)))
+        .collect()
 }
 
 impl Sample {
     /// Estimates the size from the sample.
-    pub fn size(&self, desk: &Desk<'_>) -> Result<Size, FieldError> {
-        let reach = self.pool.reach(desk, &lengths(&self.draws, desk), self.found_by_own_word);
-        let pages = self.mean(desk, |words| 1.0 / reach.of(words))?;
-        let reached = self.mean(desk, |_| 1.0)?;
+    pub fn size(&self, client: &EngineClient<'_>) -> Result<Size, FieldError> {
+        let reach = self.pool.reach(client, &lengths(&self.draws, client), self.found_by_own_word);
+        let pages = self.mean(client, |words| 1.0 / reach.of(words))?;
+        let reached = self.mean(client, |_| 1.0)?;
         let usable = self.draws.iter().filter(|draw| draw.results > 0).count();
         let share = (reached.value / pages.value).min(1.0);
-        let error = reach.unsure(share);
+        let error = reach.unreached_error(share);
         let coverage = Estimate::on_log_scale(share, error);
         let coverage = Estimate { interval: (coverage.interval.0, coverage.interval.1.min(1.0)), ..coverage };
         Ok(Size {
@@ -127,14 +134,16 @@ impl Sample {
 
     /// Estimates the total weight of all pages that the pool reaches; `weigh` returns the weight of a page by the number of its
     /// different words.
-    fn mean(&self, desk: &Desk<'_>, weigh: impl Fn(usize) -> f64) -> Result<Estimate, FieldError> {
-        let (at_home, known) = self.pool.at_home(desk.own(), |document| weigh(document.len()));
-        let weight = |page| desk.read(page).map_or(1.0, |contents| weigh(contents.all.len()));
-        let unheard = unheard(self.draws.iter(), &self.amiss);
-        let found = |draw: &Draw| draw.met.iter().map(|met| met.weight * weight(met.page)).sum::<f64>();
+    fn mean(&self, client: &EngineClient<'_>, weigh: impl Fn(usize) -> f64) -> Result<Estimate, FieldError> {
+        let (own_control, control_mean) =
+            self.pool.own_control(client.own(), |document| weigh(document.len()));
+        let weight = |page| client.fetched_words(page).map_or(1.0, |contents| weigh(contents.all.len()));
+        let fetch_correction = fetch_correction(self.draws.iter(), &self.faults);
+        let found =
+            |draw: &Draw| draw.pages.iter().map(|sampled| sampled.weight * weight(sampled.page)).sum::<f64>();
         let draws: Vec<(f64, f64)> =
-            self.draws.iter().map(|draw| (unheard * found(draw), at_home[draw.place])).collect();
-        let mean = regression::mean(&draws, known).filter(|mean| mean.value > 0.0);
-        mean.ok_or_else(|| FieldError::Nothing { engine: desk.name().to_owned() })
+            self.draws.iter().map(|draw| (fetch_correction * found(draw), own_control[draw.index])).collect();
+        let mean = regression::mean(&draws, control_mean).filter(|mean| mean.value > 0.0);
+        mean.ok_or_else(|| FieldError::NoPages { engine: client.name().to_owned() })
     }
 }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use lookalike_census::Random;
 use lookalike_census::graph::Graph;
-use lookalike_census::walks::checks::{Due, order, share};
+use lookalike_census::walks::priority_sampling::{Candidate, priority_order, share};
 use lookalike_census::walks::{Budget, LinkedWeb, Method, Walk, seeds, walk};
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
 use lookalike_engines::{
-    Building, Caller, EngineError, Fetched, IndexBuilder, Manners, Query, Results, SearchEngine,
+    BuildOptions, CallPolicy, Caller, EngineError, FetchedPage, IndexBuilder, Query, Results, SearchEngine,
 };
-use lookalike_fieldwork::Desk;
-use lookalike_fieldwork::coverage::{Looked, Shelf, look};
+use lookalike_fieldwork::EngineClient;
+use lookalike_fieldwork::coverage::{LookupCounts, WalkPages, look_up};
 
 const PAGES: usize = 1_500;
 
@@ -36,7 +36,7 @@ fn truth() -> f64 {
 }
 
 fn engine(path: &Path) -> Box<dyn SearchEngine> {
-    let mut builder = TantivyBuilder::create(path, &Building::default()).unwrap();
+    let mut builder = TantivyBuilder::create(path, &BuildOptions::default()).unwrap();
     for page in (0..PAGES as u32).filter(|&page| has(page)) {
         let moved = if page.is_multiple_of(10) { "?moved" } else { "" };
         builder.add(&format!("{}{moved}", url(page)), &text(page), &text(page)).unwrap();
@@ -59,16 +59,21 @@ fn walked(seed: u64) -> Walk {
     walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, &seeds, budget, seed).unwrap()
 }
 
-fn texts(due: &[Due]) -> Shelf {
-    let mut shelf = Shelf::new(due);
-    (0..PAGES as u32).for_each(|page| shelf.add(page, &url(page), &text(page)));
-    shelf
+fn pages_with_texts(candidates: &[Candidate]) -> WalkPages {
+    let mut walk_pages = WalkPages::new(candidates);
+    (0..PAGES as u32).for_each(|page| walk_pages.add(page, &url(page), &text(page)));
+    walk_pages
 }
 
-fn looked(engine: Box<dyn SearchEngine>, calls: u64, due: &[Due], shelf: &Shelf) -> Looked {
-    let manners = Manners { calls, fetches: 5 * calls, again: 0, ..Manners::default() };
-    let mut caller = Caller::new(engine, None, manners).unwrap();
-    look(&mut Desk::new(&mut caller, shelf.own(), 100), due, shelf).unwrap()
+fn look_up_with_budget(
+    engine: Box<dyn SearchEngine>,
+    calls: u64,
+    candidates: &[Candidate],
+    walk_pages: &WalkPages,
+) -> LookupCounts {
+    let policy = CallPolicy { calls, fetches: 5 * calls, repeat_every: 0, ..CallPolicy::default() };
+    let mut caller = Caller::new(engine, None, policy).unwrap();
+    look_up(&mut EngineClient::new(&mut caller, walk_pages.own(), 100), candidates, walk_pages).unwrap()
 }
 
 /// A real engine that answers no question for an address, as most do not.
@@ -91,7 +96,7 @@ impl SearchEngine for WithoutAddresses {
         self.0.search(query, limit)
     }
 
-    fn fetch(&mut self, url: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, url: &str) -> Result<Option<FetchedPage>, EngineError> {
         self.0.fetch(url)
     }
 }
@@ -105,15 +110,15 @@ fn shares_by_words_and_by_addresses_are_near_the_truth() {
     let mut covered = [0, 0];
     for seed in 0..10 {
         let walk = walked(seed);
-        let due = order(&walk, seed);
-        let shelf = texts(&due);
+        let candidates = priority_order(&walk, seed);
+        let walk_pages = pages_with_texts(&candidates);
         let engines = [open(), Box::new(WithoutAddresses(open()))];
         for (kind, engine) in engines.into_iter().enumerate() {
-            let looked = looked(engine, 400, &due, &shelf);
-            assert_eq!(looked.asked, looked.found + looked.missing + looked.silent);
+            let counts = look_up_with_budget(engine, 400, &candidates, &walk_pages);
+            assert_eq!(counts.asked, counts.found + counts.missing + counts.unanswered);
             // Two calls for a page that is not there by its address, else one.
-            assert!((200..=400).contains(&looked.asked) && looked.alike > 0, "{looked:?}");
-            let found = share(&walk, &due, &looked.seen).unwrap().estimate;
+            assert!((200..=400).contains(&counts.asked) && counts.alike > 0, "{counts:?}");
+            let found = share(&walk, &candidates, &counts.presence).unwrap().estimate;
             assert!((found.value - truth()).abs() < 0.12, "{found:?} {}", truth());
             covered[kind] += u32::from(found.covers(truth()));
         }
@@ -125,32 +130,37 @@ fn shares_by_words_and_by_addresses_are_near_the_truth() {
 fn by_address_alone_what_moved_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let walk = walked(3);
-    let due = order(&walk, 3);
-    let mut shelf = Shelf::new(&due);
-    shelf.name(url);
-    let looked = looked(engine(&folder.path().join("index")), 5_000, &due, &shelf);
-    assert_eq!((looked.asked as usize, looked.alike, looked.silent), (due.len(), 0, 0));
-    let there = due.iter().filter(|due| has(due.page) && !due.page.is_multiple_of(10)).count();
-    assert_eq!(looked.found as usize, there);
+    let candidates = priority_order(&walk, 3);
+    let mut walk_pages = WalkPages::new(&candidates);
+    walk_pages.set_addresses(url);
+    let counts = look_up_with_budget(engine(&folder.path().join("index")), 5_000, &candidates, &walk_pages);
+    assert_eq!((counts.asked as usize, counts.alike, counts.unanswered), (candidates.len(), 0, 0));
+    let there = candidates
+        .iter()
+        .filter(|candidate| has(candidate.page) && !candidate.page.is_multiple_of(10))
+        .count();
+    assert_eq!(counts.found as usize, there);
 }
 
 #[test]
 fn pages_without_texts_or_words_are_counted_and_cost_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let walk = walked(5);
-    let due = order(&walk, 5);
-    let mut shelf = Shelf::new(&due);
-    let (silent, empty): (HashSet<u32>, HashSet<u32>) =
-        (due.iter().take(30).map(|due| due.page).collect(), due[30..40].iter().map(|due| due.page).collect());
+    let candidates = priority_order(&walk, 5);
+    let mut walk_pages = WalkPages::new(&candidates);
+    let (silent, empty): (HashSet<u32>, HashSet<u32>) = (
+        candidates.iter().take(30).map(|candidate| candidate.page).collect(),
+        candidates[30..40].iter().map(|candidate| candidate.page).collect(),
+    );
     for page in (0..PAGES as u32).filter(|page| !silent.contains(page)) {
-        shelf.add(page, &url(page), if empty.contains(&page) { "? ! a" } else { "one two three" });
+        walk_pages.add(page, &url(page), if empty.contains(&page) { "? ! a" } else { "one two three" });
         // The first text counts.
-        shelf.add(page, &url(page), "another");
+        walk_pages.add(page, &url(page), "another");
     }
-    assert_eq!(shelf.len(), due.len() - 30);
-    let looked = looked(engine(&folder.path().join("index")), 7, &due, &shelf);
-    assert_eq!((looked.without_text, looked.without_words), (30, 10));
-    assert!((3..=7).contains(&looked.asked));
-    assert_eq!(looked.seen.len() as u64, 40 + looked.asked);
-    assert!(looked.seen[..40].iter().all(Option::is_none));
+    assert_eq!(walk_pages.len(), candidates.len() - 30);
+    let counts = look_up_with_budget(engine(&folder.path().join("index")), 7, &candidates, &walk_pages);
+    assert_eq!((counts.without_text, counts.without_words), (30, 10));
+    assert!((3..=7).contains(&counts.asked));
+    assert_eq!(counts.presence.len() as u64, 40 + counts.asked);
+    assert!(counts.presence[..40].iter().all(Option::is_none));
 }

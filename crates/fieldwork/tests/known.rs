@@ -6,12 +6,12 @@ use lookalike_census::Random;
 use lookalike_engines::sqlite::{SqliteBuilder, SqliteEngine};
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
 use lookalike_engines::{
-    Building, Caller, EngineError, Fetched, IndexBuilder, Manners, Query, Results, SearchEngine, Twist,
-    Twisted,
+    BuildOptions, CallPolicy, Caller, EngineError, FaultPlan, FaultyEngine, FetchedPage, IndexBuilder, Query,
+    Results, SearchEngine,
 };
 use lookalike_fieldwork::compare::{compare, draw};
 use lookalike_fieldwork::size::{Plan, Sample, Size, sample};
-use lookalike_fieldwork::{Desk, FieldError, Own, classes};
+use lookalike_fieldwork::{EngineClient, FieldError, OwnCorpus, classes};
 
 /// Words as frequent as in texts: the tenth a tenth as often as the first.
 fn page(random: &mut Random) -> String {
@@ -25,13 +25,13 @@ fn page(random: &mut Random) -> String {
 }
 
 struct World {
-    own: Own,
+    own: OwnCorpus,
     pages: Vec<(String, String)>,
 }
 
 fn world(pages: usize) -> World {
     let mut random = Random::new(8);
-    let mut own = Own::new();
+    let mut own = OwnCorpus::new();
     (0..pages / 4).for_each(|_| own.add(&page(&mut random)));
     let pages = (0..pages).map(|number| (format!("http://host/{number}"), page(&mut random))).collect();
     World { own, pages }
@@ -49,26 +49,29 @@ fn tantivy<'p>(
     first_bytes: Option<usize>,
     pages: impl Iterator<Item = &'p (String, String)>,
 ) -> TantivyEngine {
-    build(TantivyBuilder::create(path, &Building { first_bytes, ..Building::default() }).unwrap(), pages);
+    build(
+        TantivyBuilder::create(path, &BuildOptions { first_bytes, ..BuildOptions::default() }).unwrap(),
+        pages,
+    );
     TantivyEngine::open("one", path, 100).unwrap()
 }
 
-fn asked(engine: Box<dyn SearchEngine>, calls: u64) -> Caller {
-    Caller::new(engine, None, Manners { calls, fetches: 10 * calls, ..Manners::default() }).unwrap()
+fn with_budget(engine: Box<dyn SearchEngine>, calls: u64) -> Caller {
+    Caller::new(engine, None, CallPolicy { calls, fetches: 10 * calls, ..CallPolicy::default() }).unwrap()
 }
 
-fn measured(caller: &mut Caller, own: &Own, seed: u64) -> (Sample, Size) {
-    let mut desk = Desk::new(caller, own, 100);
-    let drawn = sample(&mut desk, &Plan { seed, ..Plan::default() }).unwrap();
-    let size = drawn.size(&desk).unwrap();
+fn measured(caller: &mut Caller, own: &OwnCorpus, seed: u64) -> (Sample, Size) {
+    let mut client = EngineClient::new(caller, own, 100);
+    let drawn = sample(&mut client, &Plan { seed, ..Plan::default() }).unwrap();
+    let size = drawn.size(&client).unwrap();
     (drawn, size)
 }
 
 /// Returns the mean and the root mean square of the relative errors of some runs, and the number of runs that cover the truth.
-fn runs(own: &Own, truth: f64, engine: impl Fn() -> Box<dyn SearchEngine>) -> (f64, f64, u64) {
+fn runs(own: &OwnCorpus, truth: f64, engine: impl Fn() -> Box<dyn SearchEngine>) -> (f64, f64, u64) {
     let (mut bias, mut squares, mut covered) = (0.0, 0.0, 0);
     for seed in 0..12 {
-        let (_, size) = measured(&mut asked(engine(), 800), own, seed);
+        let (_, size) = measured(&mut with_budget(engine(), 800), own, seed);
         let off = size.pages.value / truth - 1.0;
         (bias, squares) = (bias + off / 12.0, squares + off * off / 12.0);
         covered += u64::from(size.pages.covers(truth));
@@ -93,8 +96,8 @@ fn an_engine_that_reads_the_first_bytes_only_is_measured_all_the_same() {
     let path = folder.path().join("index");
     drop(tantivy(&path, Some(300), world.pages.iter()));
     let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
-    let (drawn, _) = measured(&mut asked(open(), 800), &world.own, 1);
-    let (missed, looked_up) = (drawn.amiss.not_found_by_own_word, drawn.amiss.looked_up);
+    let (drawn, _) = measured(&mut with_budget(open(), 800), &world.own, 1);
+    let (missed, looked_up) = (drawn.faults.not_found_by_own_word, drawn.faults.looked_up);
     assert!(missed * 4 > looked_up, "{missed} of {looked_up} words do not find their page");
     let (bias, _, _) = runs(&world.own, 2_000.0, open);
     assert!(bias.abs() < 0.15, "{bias}");
@@ -104,7 +107,7 @@ fn an_engine_that_reads_the_first_bytes_only_is_measured_all_the_same() {
 fn words_of_links_do_not_count_for_the_page_they_lead_to() {
     let (world, folder) = (world(2_000), tempfile::tempdir().unwrap());
     let path = folder.path().join("index");
-    let mut builder = TantivyBuilder::create(&path, &Building::default()).unwrap();
+    let mut builder = TantivyBuilder::create(&path, &BuildOptions::default()).unwrap();
     for (number, (url, text)) in world.pages.iter().enumerate() {
         // Three words of each of two other pages.
         let links = [number + 1, number + 77].map(|other| {
@@ -115,8 +118,8 @@ fn words_of_links_do_not_count_for_the_page_they_lead_to() {
     }
     builder.finish().unwrap();
     let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
-    let (drawn, _) = measured(&mut asked(open(), 800), &world.own, 1);
-    assert!(drawn.amiss.without_word > 20, "{:?}", drawn.amiss);
+    let (drawn, _) = measured(&mut with_budget(open(), 800), &world.own, 1);
+    assert!(drawn.faults.without_word > 20, "{:?}", drawn.faults);
     let (bias, _, covered) = runs(&world.own, 2_000.0, open);
     assert!(bias.abs() < 0.06 && covered >= 9, "bias {bias}, {covered} of 12 cover");
 }
@@ -132,7 +135,7 @@ fn what_no_query_reaches_is_stood_for_and_makes_unsure() {
     let truth = long.len() as f64;
     let mut shares = 0.0;
     let covered = (0..10).filter(|&seed| {
-        let mut caller = asked(Box::new(TantivyEngine::open("one", &path, 3).unwrap()), 800);
+        let mut caller = with_budget(Box::new(TantivyEngine::open("one", &path, 3).unwrap()), 800);
         let (_, size) = measured(&mut caller, &world.own, seed);
         shares += size.reached.value / truth / 10.0;
         size.pages.covers(truth)
@@ -149,10 +152,10 @@ fn near_duplicates_count_once() {
     for (url, text) in world.pages.iter().step_by(4) {
         pages.extend((0..2).map(|copy| (format!("{url}?copy={copy}"), format!("{text} copy{copy}"))));
     }
-    let mut caller = asked(Box::new(tantivy(&folder.path().join("index"), None, pages.iter())), 1_500);
-    let mut desk = Desk::new(&mut caller, &world.own, 100);
-    let drawn = sample(&mut desk, &Plan { calls: 1_100, ..Plan::default() }).unwrap();
-    let (share, looked_at) = classes::distinct(&mut desk, &drawn.draws, 300, 1).unwrap().unwrap();
+    let mut caller = with_budget(Box::new(tantivy(&folder.path().join("index"), None, pages.iter())), 1_500);
+    let mut client = EngineClient::new(&mut caller, &world.own, 100);
+    let drawn = sample(&mut client, &Plan { calls: 1_100, ..Plan::default() }).unwrap();
+    let (share, looked_at) = classes::distinct(&mut client, &drawn.draws, 300, 1).unwrap().unwrap();
     assert!(looked_at > 100);
     let truth = 1_200.0 / 1_800.0;
     assert!((share.value - truth).abs() < 0.08 && share.covers(truth), "{share:?} {looked_at}");
@@ -163,13 +166,13 @@ fn what_engines_share_is_found() {
     let (world, folder) = (world(2_400), tempfile::tempdir().unwrap());
     let one = tantivy(&folder.path().join("one"), None, world.pages[..1_600].iter());
     let path = folder.path().join("two");
-    build(SqliteBuilder::create(&path, &Building::default()).unwrap(), world.pages[1_000..2_400].iter());
+    build(SqliteBuilder::create(&path, &BuildOptions::default()).unwrap(), world.pages[1_000..2_400].iter());
     let two = SqliteEngine::open("two", &path, 100).unwrap();
-    let mut callers = [asked(Box::new(one), 1_500), asked(Box::new(two), 1_500)];
-    let mut desks: Vec<Desk<'_>> =
-        callers.iter_mut().map(|caller| Desk::new(caller, &world.own, 100)).collect();
-    let sides = draw(&mut desks, &Plan { looked_at: 2, ..Plan::default() }).unwrap();
-    let found = compare(&sides, 4);
+    let mut callers = [with_budget(Box::new(one), 1_500), with_budget(Box::new(two), 1_500)];
+    let mut clients: Vec<EngineClient<'_>> =
+        callers.iter_mut().map(|caller| EngineClient::new(caller, &world.own, 100)).collect();
+    let samples = draw(&mut clients, &Plan { looked_at: 2, ..Plan::default() }).unwrap();
+    let found = compare(&samples, 4);
     for ((x, y), truth) in [((0, 1), 600.0 / 1_600.0), ((1, 0), 600.0 / 1_400.0)] {
         let share = found.shares[x][y].unwrap();
         assert!((share.value - truth).abs() < 0.08, "{x} in {y}: {share:?} {truth}");
@@ -193,22 +196,22 @@ fn a_lying_engine_is_flagged() {
     let path = folder.path().join("index");
     drop(tantivy(&path, None, world.pages.iter()));
     let open = || -> Box<dyn SearchEngine> { Box::new(TantivyEngine::open("one", &path, 100).unwrap()) };
-    let (_, honest) = measured(&mut asked(open(), 600), &world.own, 1);
+    let (_, honest) = measured(&mut with_budget(open(), 600), &world.own, 1);
     assert!(honest.pages.value > 800.0);
-    let mut caller = asked(open(), 600);
+    let mut caller = with_budget(open(), 600);
     measured(&mut caller, &world.own, 1);
-    assert_eq!(caller.wary().sentences(), Vec::<String>::new(), "an honest engine is believed");
+    assert_eq!(caller.consistency().sentences(), Vec::<String>::new(), "an honest engine is believed");
     let lies = [
-        (Twist { claims: 3.0, ..Twist::default() }, "claimed more matches than they showed"),
-        (Twist { shown: 0.5, ..Twist::default() }, "claimed more matches than they showed"),
-        (Twist { failing: 0.2, ..Twist::default() }, "questions were not answered"),
+        (FaultPlan { claims: 3.0, ..FaultPlan::default() }, "claimed more matches than they showed"),
+        (FaultPlan { shown: 0.5, ..FaultPlan::default() }, "claimed more matches than they showed"),
+        (FaultPlan { failing: 0.2, ..FaultPlan::default() }, "questions were not answered"),
     ];
-    for (twist, sentence) in lies {
-        let told = format!("{twist:?}");
-        let manners = Manners { calls: 600, fetches: 6_000, tries: 1, ..Manners::default() };
-        let mut caller = Caller::new(Box::new(Twisted::new(open(), twist)), None, manners).unwrap();
+    for (faults, sentence) in lies {
+        let told = format!("{faults:?}");
+        let policy = CallPolicy { calls: 600, fetches: 6_000, tries: 1, ..CallPolicy::default() };
+        let mut caller = Caller::new(Box::new(FaultyEngine::new(open(), faults)), None, policy).unwrap();
         measured(&mut caller, &world.own, 1);
-        let found = caller.wary().sentences();
+        let found = caller.consistency().sentences();
         assert!(found.iter().any(|found| found.contains(sentence)), "{told}: {found:?}");
     }
 }
@@ -220,9 +223,9 @@ fn questions_without_an_answer_do_not_make_an_engine_larger() {
     drop(tantivy(&path, None, world.pages.iter()));
     let mean = (0..10).map(|seed| {
         let engine = TantivyEngine::open("one", &path, 100).unwrap();
-        let twist = Twist { failing: 0.25, seed, ..Twist::default() };
-        let manners = Manners { calls: 800, fetches: 8_000, tries: 1, ..Manners::default() };
-        let mut caller = Caller::new(Box::new(Twisted::new(engine, twist)), None, manners).unwrap();
+        let faults = FaultPlan { failing: 0.25, seed, ..FaultPlan::default() };
+        let policy = CallPolicy { calls: 800, fetches: 8_000, tries: 1, ..CallPolicy::default() };
+        let mut caller = Caller::new(Box::new(FaultyEngine::new(engine, faults)), None, policy).unwrap();
         measured(&mut caller, &world.own, seed).1.pages.value / 1_200.0 / 10.0
     });
     let mean: f64 = mean.sum();
@@ -230,9 +233,9 @@ fn questions_without_an_answer_do_not_make_an_engine_larger() {
 }
 
 /// An engine whose pages cannot be read.
-struct Blind(TantivyEngine);
+struct UnreadableEngine(TantivyEngine);
 
-impl SearchEngine for Blind {
+impl SearchEngine for UnreadableEngine {
     fn name(&self) -> &str {
         self.0.name()
     }
@@ -249,7 +252,7 @@ impl SearchEngine for Blind {
         self.0.search(query, limit)
     }
 
-    fn fetch(&mut self, _: &str) -> Result<Option<Fetched>, EngineError> {
+    fn fetch(&mut self, _: &str) -> Result<Option<FetchedPage>, EngineError> {
         Ok(None)
     }
 }
@@ -257,10 +260,10 @@ impl SearchEngine for Blind {
 #[test]
 fn pages_that_nobody_can_read_are_not_taken_for_none() {
     let (world, folder) = (world(400), tempfile::tempdir().unwrap());
-    let mut blind = Blind(tantivy(&folder.path().join("index"), None, world.pages.iter()));
+    let mut blind = UnreadableEngine(tantivy(&folder.path().join("index"), None, world.pages.iter()));
     let plan = Plan { draws: 60, ..Plan::default() };
-    let found = sample(&mut Desk::new(&mut blind, &world.own, 100), &plan).err().unwrap();
-    assert!(matches!(found, FieldError::Unread { looked_at: 40.., .. }), "{found}");
+    let found = sample(&mut EngineClient::new(&mut blind, &world.own, 100), &plan).err().unwrap();
+    assert!(matches!(found, FieldError::Unreadable { looked_at: 40.., .. }), "{found}");
     assert!(found.to_string().contains("see to how its pages are fetched"), "{found}");
 }
 
@@ -268,22 +271,22 @@ fn pages_that_nobody_can_read_are_not_taken_for_none() {
 fn nothing_to_ask_for_is_said() {
     let (world, folder) = (world(400), tempfile::tempdir().unwrap());
     let engine = tantivy(&folder.path().join("index"), None, world.pages.iter());
-    let mut caller = asked(Box::new(engine), 500);
-    let few = Own::new();
-    let found = sample(&mut Desk::new(&mut caller, &few, 100), &Plan::default());
+    let mut caller = with_budget(Box::new(engine), 500);
+    let few = OwnCorpus::new();
+    let found = sample(&mut EngineClient::new(&mut caller, &few, 100), &Plan::default());
     assert!(matches!(found, Err(FieldError::FewWords(0))));
-    let mut foreign = Own::new();
+    let mut foreign = OwnCorpus::new();
     (0..200).for_each(|number| foreign.add(&format!("x{} y{}", number % 60, number % 40)));
-    let found = sample(&mut Desk::new(&mut caller, &foreign, 100), &Plan::default());
-    assert!(matches!(found, Err(FieldError::Nothing { .. })));
+    let found = sample(&mut EngineClient::new(&mut caller, &foreign, 100), &Plan::default());
+    assert!(matches!(found, Err(FieldError::NoPages { .. })));
     let mut caller =
-        asked(Box::new(TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap()), 20);
-    let found = sample(&mut Desk::new(&mut caller, &world.own, 100), &Plan::default());
+        with_budget(Box::new(TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap()), 20);
+    let found = sample(&mut EngineClient::new(&mut caller, &world.own, 100), &Plan::default());
     assert!(matches!(found, Err(FieldError::FewDraws { .. })));
     let engine = TantivyEngine::open("one", &folder.path().join("index"), 100).unwrap();
-    let mute = Twisted::new(engine, Twist { failing: 1.0, ..Twist::default() });
-    let manners = Manners { calls: 10, tries: 1, ..Manners::default() };
-    let mut caller = Caller::new(Box::new(mute), None, manners).unwrap();
-    let found = sample(&mut Desk::new(&mut caller, &world.own, 100), &Plan::default()).err().unwrap();
+    let mute = FaultyEngine::new(engine, FaultPlan { failing: 1.0, ..FaultPlan::default() });
+    let policy = CallPolicy { calls: 10, tries: 1, ..CallPolicy::default() };
+    let mut caller = Caller::new(Box::new(mute), None, policy).unwrap();
+    let found = sample(&mut EngineClient::new(&mut caller, &world.own, 100), &Plan::default()).err().unwrap();
     assert!(found.to_string().starts_with("one answered no question (silent on purpose)"), "{found}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::edits;
 use crate::families::Family;
-use crate::frame::{Weight, frame};
+use crate::frame::{FrameSize, frame};
 use crate::genres;
 use crate::lexicon::coined;
 use crate::phrasebook::Phrasebook;
@@ -24,7 +24,7 @@ const FORM: u64 = u64::MAX - 3;
 struct Traits {
     subject: Subject,
     length: Length,
-    weight: Weight,
+    frame_size: FrameSize,
 }
 
 impl Traits {
@@ -46,11 +46,11 @@ impl Traits {
             _ => Length::Full,
         };
         let is_short = matches!(length, Length::Tiny | Length::Little);
-        let weight = match family.kind {
-            Kind::Containment => Weight::None,
-            Kind::Site => Weight::Heavy,
-            _ if is_short => Weight::None,
-            _ => Weight::by_tenth(random.below(10)),
+        let frame_size = match family.kind {
+            Kind::Containment => FrameSize::None,
+            Kind::Site => FrameSize::Heavy,
+            _ if is_short => FrameSize::None,
+            _ => FrameSize::by_tenth(random.below(10)),
         };
         Traits {
             subject: Subject {
@@ -60,7 +60,7 @@ impl Traits {
                 name: coined(family.number),
             },
             length,
-            weight,
+            frame_size,
         }
     }
 }
@@ -72,7 +72,7 @@ fn other_language(than: Language, random: &mut Random) -> Language {
 
 /// The facts about a composed page that rendering needs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Leaf {
+pub(crate) struct PageFacts {
     pub(crate) language: Language,
     pub(crate) is_html: bool,
     /// Decides on skin, inline tags and entities.
@@ -100,7 +100,7 @@ impl Composer {
     }
 
     /// Composes a member of a family; the words are in [`Composer::page`].
-    pub(crate) fn compose(&mut self, family: &Family, member: u64) -> Leaf {
+    pub(crate) fn compose(&mut self, family: &Family, member: u64) -> PageFacts {
         let traits = Traits::of(family);
         self.page.clear();
         if family.kind != Kind::Empty {
@@ -111,7 +111,7 @@ impl Composer {
         let shares_form = matches!(family.kind, Kind::Mirror | Kind::Cluster);
         let form = child(if shares_form { family.key } else { family.member_key(member) }, FORM);
         let moves = member > 0 && family.kind != Kind::Cluster;
-        Leaf {
+        PageFacts {
             language: traits.subject.language,
             is_html: Random::new(form).one_in(3),
             form,
@@ -155,11 +155,11 @@ impl Composer {
         let article = if member == 0 { &self.original } else { &self.copy };
         let mut key = child(family.key, FRAME);
         let mut subject = Subject { second: None, ..traits.subject };
-        let mut weight = traits.weight;
+        let mut frame_size = traits.frame_size;
         match family.kind {
             Kind::Template | Kind::Quote if member > 0 => {
                 key = child(family.member_key(member), FRAME);
-                weight = Weight::by_tenth((key % 10) as u32);
+                frame_size = FrameSize::by_tenth((key % 10) as u32);
             }
             Kind::Translation if member > 0 => {
                 subject.language =
@@ -170,7 +170,7 @@ impl Composer {
         // A site has a name of its own, apart from those of families.
         subject.name = coined(key);
         let mut writer = Writer { book: &self.book, subject, random: Random::new(key) };
-        frame(article, weight, &mut writer, &mut self.page);
+        frame(article, frame_size, &mut writer, &mut self.page);
     }
 
     /// Bytes held, the lexicon included.

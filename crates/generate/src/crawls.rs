@@ -7,15 +7,15 @@
 //! meet. Pages of different stories have less than half of their words in common.
 //!
 //! ```
-//! use lookalike_generate::crawls::{Crawls, Met, NEAR};
+//! use lookalike_generate::crawls::{CrawlItem, Crawls, NEAR};
 //!
 //! let crawls = Crawls { old: 50, new: 120, judged: 20, segments: 4, seed: 1 };
 //! let (mut old, mut new, mut found) = (0, 0, 0);
-//! crawls.visit(|met| {
-//!     match met {
-//!         Met::Old(_) => old += 1,
-//!         Met::New { .. } => new += 1,
-//!         Met::Judged(page) => found += u32::from(page.copies.iter().any(|copy| copy.jaccard >= NEAR)),
+//! crawls.visit(|item| {
+//!     match item {
+//!         CrawlItem::Old(_) => old += 1,
+//!         CrawlItem::New { .. } => new += 1,
+//!         CrawlItem::Judged(page) => found += u32::from(page.copies.iter().any(|copy| copy.jaccard >= NEAR)),
 //!     }
 //!     Ok::<(), ()>(())
 //! })?;
@@ -43,13 +43,13 @@ use std::sync::Arc;
 use lookalike_model::Media;
 use serde::{Deserialize, Serialize};
 
+use crate::permutation::Permutation;
 use crate::phrasebook::Phrasebook;
 use crate::random::child;
-use crate::scatter::Scatter;
 pub use address::Spelling;
 pub use fate::{CopyKind, Fate};
-pub use judging::Judged;
-use story::{Story, Teller, Version};
+pub use judging::Judgment;
+use story::{Story, StoryBuilder, Version};
 
 /// From this share of common words on, two pages are near-duplicates.
 pub const NEAR: f64 = 0.9;
@@ -85,9 +85,9 @@ pub struct CrawlPage<'c> {
     pub content: &'c str,
 }
 
-/// An item met on the way through two crawls.
+/// One item of two crawls, as [`Crawls::visit`] hands them out.
 #[derive(Debug)]
-pub enum Met<'c> {
+pub enum CrawlItem<'c> {
     /// A page of the old crawl.
     Old(CrawlPage<'c>),
     /// A page of the new one.
@@ -111,14 +111,14 @@ pub struct JudgedPage {
     /// Its fate.
     pub fate: Fate,
     /// Its judgments, by ascending topic.
-    pub judgments: Vec<Judged>,
+    pub judgments: Vec<Judgment>,
     /// Its copies in the new crawl.
-    pub copies: Vec<Copy>,
+    pub copies: Vec<NewCopy>,
 }
 
 /// A page of the new crawl that was made of an old one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Copy {
+pub struct NewCopy {
     /// Its name in the new crawl.
     pub document: String,
     /// Its address.
@@ -142,24 +142,24 @@ impl Crawls {
     ///
     /// # Errors
     /// The error that `each` returns, at once.
-    pub fn visit<E>(&self, mut each: impl FnMut(Met<'_>) -> Result<(), E>) -> Result<(), E> {
+    pub fn visit<E>(&self, mut each: impl FnMut(CrawlItem<'_>) -> Result<(), E>) -> Result<(), E> {
         let stories = self.stories();
-        let fresh = self.new.saturating_sub(self.living_on());
-        let scatter = Scatter::new(self.old + fresh, child(self.seed, u64::MAX));
-        let mut teller = Teller::new(Arc::new(Phrasebook::new()), *self);
+        let fresh = self.new.saturating_sub(self.surviving_documents());
+        let permutation = Permutation::new(self.old + fresh, child(self.seed, u64::MAX));
+        let mut builder = StoryBuilder::new(Arc::new(Phrasebook::new()), *self);
         for position in 0..self.old + fresh {
-            let slot = scatter.slot(position);
+            let slot = permutation.slot(position);
             if slot < self.old {
                 let (number, member) = story_of(slot);
-                let story = teller.tell(number, self.has_twin(number));
-                self.show_old(slot, member, &story, &mut each)?;
+                let story = builder.build(number, self.has_twin(number));
+                self.visit_old(slot, member, &story, &mut each)?;
                 if member == 0 {
-                    self.show_copies(&story, &mut each)?;
+                    self.visit_copies(&story, &mut each)?;
                 }
             } else {
-                let version = teller.fresh(stories + slot - self.old);
+                let version = builder.new_page(stories + slot - self.old);
                 let (id, segment) = self.new_name(stories + slot - self.old, 0);
-                each(Met::New { segment, page: version.page(&id) })?;
+                each(CrawlItem::New { segment, page: version.page(&id) })?;
             }
         }
         Ok(())
@@ -167,11 +167,11 @@ impl Crawls {
 
     /// Returns the number of documents in the new crawl.
     pub fn new_documents(&self) -> u64 {
-        self.new.max(self.living_on())
+        self.new.max(self.surviving_documents())
     }
 
     /// Documents of the new crawl that were made of old ones.
-    fn living_on(&self) -> u64 {
+    fn surviving_documents(&self) -> u64 {
         (0..self.stories()).map(|number| fate::plan(self.key(number)).copies.len() as u64).sum()
     }
 
@@ -195,16 +195,16 @@ impl Crawls {
         (format!("new-{story:08}-{copy}"), (draw % u64::from(self.segments.max(1))) as u32)
     }
 
-    fn show_old<E>(
+    fn visit_old<E>(
         &self,
         slot: u64,
         member: usize,
         story: &Story,
-        each: &mut impl FnMut(Met<'_>) -> Result<(), E>,
+        each: &mut impl FnMut(CrawlItem<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let id = old_name(slot);
         let version = &story.old[member];
-        each(Met::Old(version.page(&id)))?;
+        each(CrawlItem::Old(version.page(&id)))?;
         if slot >= self.judged {
             return Ok(());
         }
@@ -218,7 +218,7 @@ impl Crawls {
                 .map(|(place, copy)| {
                     let (document, segment) = self.new_name(story.number, place as u64);
                     let (intersection, union) = version.shared(&copy.version);
-                    Copy {
+                    NewCopy {
                         document,
                         url: copy.version.url.clone(),
                         segment,
@@ -231,17 +231,17 @@ impl Crawls {
                 })
                 .collect(),
         };
-        each(Met::Judged(&page))
+        each(CrawlItem::Judged(&page))
     }
 
-    fn show_copies<E>(
+    fn visit_copies<E>(
         &self,
         story: &Story,
-        each: &mut impl FnMut(Met<'_>) -> Result<(), E>,
+        each: &mut impl FnMut(CrawlItem<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         for (place, copy) in story.copies.iter().enumerate() {
             let (id, segment) = self.new_name(story.number, place as u64);
-            each(Met::New { segment, page: copy.version.page(&id) })?;
+            each(CrawlItem::New { segment, page: copy.version.page(&id) })?;
         }
         Ok(())
     }
@@ -300,21 +300,21 @@ mod tests {
         {
             let crawls = Crawls { old, new, judged, segments, seed: 5 };
             let (mut olds, mut news, mut judges) = (Vec::new(), Vec::new(), 0);
-            let met: Result<(), ()> = crawls.visit(|met| {
-                match met {
-                    Met::Old(page) => olds.push(page.id.to_owned()),
-                    Met::New { segment, page } => {
+            let visited: Result<(), ()> = crawls.visit(|item| {
+                match item {
+                    CrawlItem::Old(page) => olds.push(page.id.to_owned()),
+                    CrawlItem::New { segment, page } => {
                         assert!(segment < segments);
                         news.push(page.id.to_owned());
                     }
-                    Met::Judged(page) => {
+                    CrawlItem::Judged(page) => {
                         assert_eq!(olds.last(), Some(&page.document));
                         judges += 1;
                     }
                 }
                 Ok(())
             });
-            assert!(met.is_ok());
+            assert!(visited.is_ok());
             assert_eq!((olds.len() as u64, judges), (old, judged.min(old)));
             assert_eq!(news.len() as u64, crawls.new_documents());
             assert!(news.len() as u64 >= new);

@@ -34,7 +34,7 @@ use crate::{Documents, Plan, Truth};
 
 /// Counts of the documents, pairs and bytes that have been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Written {
+pub struct WrittenCounts {
     /// Number of documents.
     pub documents: u64,
     /// Bytes of the document file.
@@ -51,15 +51,19 @@ pub struct Written {
 ///
 /// # Errors
 /// The errors of the writers.
-pub fn write_jsonl(plan: Plan, documents: &mut impl Write, truth: &mut impl Write) -> io::Result<Written> {
+pub fn write_jsonl(
+    plan: Plan,
+    documents: &mut impl Write,
+    truth: &mut impl Write,
+) -> io::Result<WrittenCounts> {
     let book = Arc::new(Phrasebook::new());
-    let mut written = Written::default();
+    let mut written = WrittenCounts::default();
     write_documents(plan.documents_with(Arc::clone(&book)), documents, &mut written)?;
     write_truth(plan.truth_with(book), truth, &mut written)?;
     Ok(written)
 }
 
-fn write_documents(mut from: Documents, to: &mut impl Write, written: &mut Written) -> io::Result<()> {
+fn write_documents(mut from: Documents, to: &mut impl Write, written: &mut WrittenCounts) -> io::Result<()> {
     let mut line = Vec::new();
     while let Some(document) = from.next() {
         line.clear();
@@ -86,7 +90,7 @@ pub(crate) fn page_line(
     Ok(())
 }
 
-fn write_truth(from: Truth, to: &mut impl Write, written: &mut Written) -> io::Result<()> {
+fn write_truth(from: Truth, to: &mut impl Write, written: &mut WrittenCounts) -> io::Result<()> {
     let mut line = Vec::new();
     for pair in from {
         line.clear();

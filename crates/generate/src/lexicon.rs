@@ -7,7 +7,7 @@ use lookalike_text::hash;
 use crate::Language;
 use crate::coin::{COINABLE, coin};
 use crate::random::Random;
-use crate::sounds::Mouth;
+use crate::sounds::WordMaker;
 use crate::zipf::Zipf;
 
 /// Words of each invented language.
@@ -83,7 +83,7 @@ impl Lexicon {
         if language.unspaced() {
             self.first_unspaced = self.first_unspaced.min(first);
         }
-        let mouth = Mouth::new(language);
+        let maker = WordMaker::new(language);
         let mut random = Random::new(language as u64);
         let mut known = HashSet::new();
         let mut word = String::new();
@@ -94,7 +94,7 @@ impl Lexicon {
                 _ => random.between(2, 3),
             };
             word.clear();
-            mouth.speak(syllables, &mut random, &mut word);
+            maker.push_word(syllables, &mut random, &mut word);
             if known.insert(word.clone()) {
                 self.add(&word);
             }
@@ -110,12 +110,12 @@ impl Lexicon {
 
     /// A word of an invented language, by Zipf's law.
     pub(crate) fn draw(&self, language: Language, random: &mut Random) -> u32 {
-        self.urn(language).word(random.next())
+        self.sampler(language).word(random.next())
     }
 
     /// Returns a sampler for one invented language, for callers that draw many words.
-    pub(crate) fn urn(&self, language: Language) -> Urn<'_> {
-        Urn { first: self.first[language as usize], zipf: &self.zipf }
+    pub(crate) fn sampler(&self, language: Language) -> WordSampler<'_> {
+        WordSampler { first: self.first[language as usize], zipf: &self.zipf }
     }
 
     /// The word as it is written inside a sentence. `coined` holds the spelling of coined names.
@@ -151,14 +151,14 @@ impl Lexicon {
     }
 }
 
-/// Draws words of one language.
+/// Draws words of one language, by Zipf's law.
 #[derive(Clone, Copy)]
-pub(crate) struct Urn<'l> {
+pub(crate) struct WordSampler<'l> {
     first: u32,
     zipf: &'l Zipf,
 }
 
-impl Urn<'_> {
+impl WordSampler<'_> {
     /// A word, from the lowest bits of `draw`.
     pub(crate) fn word(&self, draw: u64) -> u32 {
         self.first + u32::from(self.zipf.rank(draw))

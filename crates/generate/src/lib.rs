@@ -26,7 +26,7 @@
 //! - [`crawls`]: two crawls of one web, years apart, with judged pages
 //! - [`kind`]: how copies differ from originals
 //! - [`language`]: one real and eight invented languages
-//! - `families`, `scatter`: who is related to whom and who stands where, by arithmetic
+//! - `families`, `permutation`: who is related to whom and who stands where, by arithmetic
 //! - `composer`: original, edit and frame make a page
 //! - `writer`, `frame`, `edits`: articles, what sites put around them, and what copying does to them
 //! - `genres`, `vocabulary`, `pattern`, `phrasebook`: what English pages say
@@ -48,20 +48,20 @@ pub mod kind;
 pub mod language;
 mod lexicon;
 mod pattern;
+mod permutation;
 mod phrasebook;
 pub mod plan;
 mod prose;
 mod random;
 mod render;
-mod scatter;
 mod sounds;
 pub mod truth;
 mod vocabulary;
 mod writer;
 mod zipf;
 
-pub use jsonl::{Written, write_jsonl};
+pub use jsonl::{WrittenCounts, write_jsonl};
 pub use kind::Kind;
 pub use language::Language;
-pub use plan::{Documents, Generated, Plan, document_id, sample};
+pub use plan::{Documents, GeneratedDocument, Plan, document_id, sample};
 pub use truth::{ALL_PAIRS, Groups, PlantedPair, Truth, TruthGroup, TruthLine};

@@ -6,7 +6,7 @@ use crate::genres::{self, Genre};
 use crate::lexicon::Lexicon;
 use crate::pattern::{Pattern, Slot, fixed_words};
 use crate::vocabulary::{
-    ADJECTIVES, ADVERBS, ANYWHERE, FOOTER, MENU, MONTHS, NOUNS, PAST, PLACES, PLURALS, VERBS,
+    ADJECTIVES, ADVERBS, ANY_GENRE, FOOTER, MENU, MONTHS, NOUNS, PAST, PLACES, PLURALS, VERBS,
 };
 
 /// The patterns of one genre, ready for use.
@@ -50,7 +50,7 @@ impl Phrasebook {
             things: phrases(genre.things),
             titles: patterns(genre.titles),
             headings: patterns(genre.headings),
-            sentences: patterns(&[genre.sentences, ANYWHERE].concat()),
+            sentences: patterns(&[genre.sentences, ANY_GENRE].concat()),
             items: patterns(genre.items),
         });
         Phrasebook {
@@ -100,7 +100,7 @@ fn english_words() -> impl Iterator<Item = &'static str> {
     let patterns = genres::ALL
         .into_iter()
         .flat_map(|genre| [genre.titles, genre.headings, genre.sentences, genre.items].into_iter().flatten());
-    let patterns = patterns.chain([ANYWHERE, MENU, FOOTER].into_iter().flatten());
+    let patterns = patterns.chain([ANY_GENRE, MENU, FOOTER].into_iter().flatten());
     let lists = [NOUNS, PLURALS, ADJECTIVES, ADVERBS, VERBS, PAST, PLACES, MONTHS];
     let lists = lists.into_iter().chain(genres::ALL.into_iter().map(|genre| genre.things));
     patterns
@@ -131,7 +131,7 @@ mod tests {
                 assert_eq!(Pattern::compile(source, &ids).pieces.len(), count(source), "help: {source}");
             }
         }
-        for source in [ANYWHERE, MENU, FOOTER].into_iter().flatten() {
+        for source in [ANY_GENRE, MENU, FOOTER].into_iter().flatten() {
             assert_eq!(Pattern::compile(source, &ids).pieces.len(), count(source), "help: {source}");
         }
     }

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use lookalike_model::{Content, Document, Extras, Media, Place};
+use lookalike_model::{Content, Document, Extras, Media, RecordPosition};
 
 use crate::coin::coin;
-use crate::composer::{Composer, Leaf};
+use crate::composer::{Composer, PageFacts};
 use crate::families::{Families, Family};
+use crate::permutation::Permutation;
 use crate::phrasebook::Phrasebook;
 use crate::random::child;
 use crate::render;
-use crate::scatter::Scatter;
 use crate::truth::{Groups, Truth};
 use crate::{Kind, Language};
 
@@ -37,7 +37,7 @@ impl Plan {
 
     pub(crate) fn documents_with(&self, book: Arc<Phrasebook>) -> Documents {
         Documents {
-            seating: Seating::new(self),
+            positions: Positions::new(self),
             next: 0,
             composer: Composer::new(book),
             id: String::new(),
@@ -52,12 +52,12 @@ impl Plan {
     }
 
     pub(crate) fn truth_with(&self, book: Arc<Phrasebook>) -> Truth {
-        Truth::new(Seating::new(self), Composer::new(book))
+        Truth::new(Positions::new(self), Composer::new(book))
     }
 
     /// Every group of related documents, with its members.
     pub fn groups(&self) -> Groups {
-        Groups::new(Seating::new(self))
+        Groups::new(Positions::new(self))
     }
 }
 
@@ -72,24 +72,24 @@ pub fn document_id(position: u64) -> String {
 
 /// The assignment of documents to positions in the corpus.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seating {
+pub(crate) struct Positions {
     pub(crate) documents: u64,
     pub(crate) families: Families,
-    pub(crate) scatter: Scatter,
+    pub(crate) permutation: Permutation,
 }
 
-impl Seating {
+impl Positions {
     fn new(plan: &Plan) -> Self {
-        Seating {
+        Positions {
             documents: plan.documents,
             families: Families::new(plan.documents, plan.seed),
-            scatter: Scatter::new(plan.documents, child(plan.seed, u64::MAX)),
+            permutation: Permutation::new(plan.documents, child(plan.seed, u64::MAX)),
         }
     }
 
     /// Returns the position of a family's member in the corpus.
     pub(crate) fn position(&self, family: &Family, member: u64) -> u64 {
-        self.scatter.position(family.first + member)
+        self.permutation.position(family.first + member)
     }
 }
 
@@ -98,7 +98,7 @@ impl Seating {
 /// A document is made from its number alone, so nothing here grows with the corpus, and any part of it can be
 /// made without the rest.
 pub struct Documents {
-    seating: Seating,
+    positions: Positions,
     next: u64,
     composer: Composer,
     id: String,
@@ -108,7 +108,7 @@ pub struct Documents {
 
 /// A document that has been made up.
 #[derive(Debug, Clone, Copy)]
-pub struct Generated<'d> {
+pub struct GeneratedDocument<'d> {
     /// Its position in the corpus, counted from 0.
     pub position: u64,
     /// Its name, made from its position.
@@ -127,7 +127,7 @@ pub struct Generated<'d> {
     pub kind: Kind,
 }
 
-impl<'d> Generated<'d> {
+impl<'d> GeneratedDocument<'d> {
     /// The document as the rest of the project sees documents.
     pub fn to_document(self) -> Document<'d> {
         Document {
@@ -135,7 +135,7 @@ impl<'d> Generated<'d> {
             url: Some(self.url),
             media: self.media,
             content: Content::Unicode(self.content),
-            place: Place { record: self.position, position: 0 },
+            place: RecordPosition { record: self.position, position: 0 },
             raw: None,
             extras: Extras::default(),
         }
@@ -145,51 +145,51 @@ impl<'d> Generated<'d> {
 impl Documents {
     /// The next document, `None` after the last.
     #[expect(clippy::should_implement_trait, reason = "a document borrows from the buffers that made it")]
-    pub fn next(&mut self) -> Option<Generated<'_>> {
+    pub fn next(&mut self) -> Option<GeneratedDocument<'_>> {
         let position = self.next;
         self.next = position.saturating_add(1);
         self.get(position)
     }
 
     /// The document at a position, `None` beyond the end. [`Documents::next`] goes on where it was.
-    pub fn get(&mut self, position: u64) -> Option<Generated<'_>> {
-        if position >= self.seating.documents {
+    pub fn get(&mut self, position: u64) -> Option<GeneratedDocument<'_>> {
+        if position >= self.positions.documents {
             return None;
         }
-        let (family, member) = self.seating.families.of(self.seating.scatter.slot(position));
-        let leaf = self.composer.compose(&family, member);
-        self.render(&leaf);
-        self.name(position, &leaf);
-        Some(Generated {
+        let (family, member) = self.positions.families.of(self.positions.permutation.slot(position));
+        let facts = self.composer.compose(&family, member);
+        self.render(&facts);
+        self.name(position, &facts);
+        Some(GeneratedDocument {
             position,
             id: &self.id,
             url: &self.url,
-            media: if leaf.is_html { Media::Html } else { Media::Text },
+            media: if facts.is_html { Media::Html } else { Media::Text },
             content: &self.content,
-            language: leaf.language,
+            language: facts.language,
             group: (family.size > 1).then_some(family.number),
             kind: family.kind,
         })
     }
 
-    fn render(&mut self, leaf: &Leaf) {
+    fn render(&mut self, facts: &PageFacts) {
         let (page, lexicon) = (self.composer.page(), &self.composer.book.lexicon);
         self.content.clear();
-        if leaf.is_html {
-            render::html(page, lexicon, leaf.language, leaf.form, &mut self.content);
+        if facts.is_html {
+            render::html(page, lexicon, facts.language, facts.form, &mut self.content);
         } else {
             render::text(page, lexicon, &mut self.content);
         }
     }
 
-    fn name(&mut self, position: u64, leaf: &Leaf) {
+    fn name(&mut self, position: u64, facts: &PageFacts) {
         self.id.clear();
         self.url.clear();
         self.url.push_str("https://www.");
-        coin(leaf.host, &mut self.url);
+        coin(facts.host, &mut self.url);
         // Writing to a string cannot fail.
         let _ = write!(self.id, "page-{position:08}");
-        let _ = write!(self.url, ".example/{}/{position}", leaf.folder);
+        let _ = write!(self.url, ".example/{}/{position}", facts.folder);
     }
 
     /// Bytes held by the buffers and the lexicon: bounded, whatever the size of the corpus.

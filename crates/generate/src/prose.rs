@@ -95,14 +95,14 @@ impl Prose {
     }
 
     /// Gives the last line another role.
-    pub(crate) fn recast_last(&mut self, role: Role) {
+    pub(crate) fn set_last_role(&mut self, role: Role) {
         if let Some(line) = self.lines.last_mut() {
             line.role = role;
         }
     }
 
     /// Lets the last line end otherwise.
-    pub(crate) fn restop_last(&mut self, stop: Stop) {
+    pub(crate) fn set_last_stop(&mut self, stop: Stop) {
         if let Some(line) = self.lines.last_mut() {
             line.stop = stop;
         }

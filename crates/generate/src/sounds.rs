@@ -94,19 +94,19 @@ fn sounds(language: Language) -> &'static [Sounds] {
 }
 
 /// Makes words of one language.
-pub(crate) struct Mouth {
+pub(crate) struct WordMaker {
     ways: Vec<[Vec<&'static str>; 3]>,
 }
 
-impl Mouth {
+impl WordMaker {
     pub(crate) fn new(language: Language) -> Self {
         let parts = |list: &'static str| list.split_whitespace().collect();
         let ways = sounds(language).iter();
-        Mouth { ways: ways.map(|way| [parts(way.onsets), parts(way.vowels), parts(way.codas)]).collect() }
+        WordMaker { ways: ways.map(|way| [parts(way.onsets), parts(way.vowels), parts(way.codas)]).collect() }
     }
 
     /// Appends a word of `syllables` syllables.
-    pub(crate) fn speak(&self, syllables: u32, random: &mut Random, word: &mut String) {
+    pub(crate) fn push_word(&self, syllables: u32, random: &mut Random, word: &mut String) {
         let way = &self.ways[random.index(self.ways.len())];
         for _ in 0..syllables {
             for part in way {

@@ -17,7 +17,7 @@ use crate::Kind;
 use crate::composer::Composer;
 use crate::families::Family;
 use crate::grams::{Counter, Grams};
-use crate::plan::{Seating, document_id};
+use crate::plan::{Positions, document_id};
 
 /// Most documents of a group that lists all its pairs, clusters excepted.
 pub const ALL_PAIRS: u64 = 50;
@@ -80,7 +80,7 @@ pub struct TruthLine {
 #[derive(Debug, Clone, Copy)]
 pub struct TruthGroup {
     family: Family,
-    seating: Seating,
+    positions: Positions,
 }
 
 impl TruthGroup {
@@ -106,8 +106,8 @@ impl TruthGroup {
 
     /// Positions of its documents, the original first.
     pub fn members(&self) -> impl Iterator<Item = u64> + use<> {
-        let TruthGroup { family, seating } = *self;
-        (0..family.size).map(move |member| seating.position(&family, member))
+        let TruthGroup { family, positions } = *self;
+        (0..family.size).map(move |member| positions.position(&family, member))
     }
 }
 
@@ -118,13 +118,13 @@ fn is_star(family: &Family) -> bool {
 /// The groups of a plan, in ascending order of their numbers.
 #[derive(Debug, Clone)]
 pub struct Groups {
-    seating: Seating,
+    positions: Positions,
     next: u64,
 }
 
 impl Groups {
-    pub(crate) fn new(seating: Seating) -> Self {
-        Groups { seating, next: 0 }
+    pub(crate) fn new(positions: Positions) -> Self {
+        Groups { positions, next: 0 }
     }
 }
 
@@ -132,11 +132,11 @@ impl Iterator for Groups {
     type Item = TruthGroup;
 
     fn next(&mut self) -> Option<TruthGroup> {
-        while self.next < self.seating.families.len() {
-            let family = self.seating.families.get(self.next);
+        while self.next < self.positions.families.len() {
+            let family = self.positions.families.get(self.next);
             self.next += 1;
             if family.size > 1 {
-                return Some(TruthGroup { family, seating: self.seating });
+                return Some(TruthGroup { family, positions: self.positions });
             }
         }
         None
@@ -151,31 +151,31 @@ pub struct Truth {
     counter: Counter,
     /// Sets of the members met so far; the second one of a cluster is overwritten by each member.
     sets: Vec<Grams>,
-    open: Option<Open>,
+    cursor: Option<PairCursor>,
 }
 
 /// A group that is being compared: the pair (`older`, `newer`) comes next.
 #[derive(Clone, Copy)]
-struct Open {
+struct PairCursor {
     group: TruthGroup,
     older: u64,
     newer: u64,
 }
 
 impl Truth {
-    pub(crate) fn new(seating: Seating, composer: Composer) -> Self {
+    pub(crate) fn new(positions: Positions, composer: Composer) -> Self {
         Truth {
-            groups: Groups::new(seating),
+            groups: Groups::new(positions),
             composer,
             counter: Counter::default(),
             sets: Vec::new(),
-            open: None,
+            cursor: None,
         }
     }
 
     /// Counts the grams of a member into its set.
     fn count(&mut self, family: &Family, member: u64) {
-        let place = place_of(family, member);
+        let place = set_index(family, member);
         if self.sets.len() <= place {
             self.sets.resize_with(place + 1, Grams::default);
         }
@@ -183,21 +183,21 @@ impl Truth {
         self.counter.count(self.composer.page(), &self.composer.book.lexicon, &mut self.sets[place]);
     }
 
-    fn open_next_group(&mut self) -> Option<Open> {
+    fn open_next_group(&mut self) -> Option<PairCursor> {
         let group = self.groups.next()?;
         self.count(&group.family, 0);
         self.count(&group.family, 1);
-        Some(Open { group, older: 0, newer: 1 })
+        Some(PairCursor { group, older: 0, newer: 1 })
     }
 
     /// Goes on to the next pair of the group, or closes it.
-    fn advance(&mut self, open: Open) {
-        let Open { group, older, newer } = open;
-        self.open = if older + 1 < newer && !group.is_star() {
-            Some(Open { older: older + 1, ..open })
+    fn advance(&mut self, cursor: PairCursor) {
+        let PairCursor { group, older, newer } = cursor;
+        self.cursor = if older + 1 < newer && !group.is_star() {
+            Some(PairCursor { older: older + 1, ..cursor })
         } else if newer + 1 < group.size() {
             self.count(&group.family, newer + 1);
-            Some(Open { group, older: 0, newer: newer + 1 })
+            Some(PairCursor { group, older: 0, newer: newer + 1 })
         } else {
             None
         };
@@ -210,7 +210,7 @@ impl Truth {
     }
 }
 
-fn place_of(family: &Family, member: u64) -> usize {
+fn set_index(family: &Family, member: u64) -> usize {
     (if is_star(family) { member.min(1) } else { member }) as usize
 }
 
@@ -218,19 +218,19 @@ impl Iterator for Truth {
     type Item = PlantedPair;
 
     fn next(&mut self) -> Option<PlantedPair> {
-        let open = match self.open {
-            Some(open) => open,
+        let cursor = match self.cursor {
+            Some(cursor) => cursor,
             None => self.open_next_group()?,
         };
-        let Open { group: TruthGroup { family, seating }, older, newer } = open;
-        let (one, other) = (&self.sets[place_of(&family, older)], &self.sets[place_of(&family, newer)]);
+        let PairCursor { group: TruthGroup { family, positions }, older, newer } = cursor;
+        let (one, other) = (&self.sets[set_index(&family, older)], &self.sets[set_index(&family, newer)]);
         let (intersection, union) = one.compare(other);
-        self.advance(open);
+        self.advance(cursor);
         Some(PlantedPair {
             group: family.number,
             kind: family.kind,
-            a: seating.position(&family, older),
-            b: seating.position(&family, newer),
+            a: positions.position(&family, older),
+            b: positions.position(&family, newer),
             derived: older == 0,
             intersection,
             union,

@@ -223,7 +223,7 @@ pub(crate) const MONTHS: &[&str] = &[
 ];
 
 /// Sentences that fit on a page of any genre.
-pub(crate) const ANYWHERE: &[&str] = &[
+pub(crate) const ANY_GENRE: &[&str] = &[
     "there is a {adj} {noun} behind the {thing}",
     "most {nouns} {verb} {adv} when the {noun} is {adj}",
     "on {date} the {noun} {past} for the first time",

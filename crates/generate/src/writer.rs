@@ -35,9 +35,9 @@ pub(crate) enum Length {
     Long,
 }
 
-/// The sort of a line.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum LineKind {
     Title,
     Heading,
     Sentence,
@@ -46,38 +46,38 @@ enum Sort {
     Footer,
 }
 
-impl Sort {
+impl LineKind {
     /// Fewest and most words of such a line in an invented language.
     fn words(self) -> (u32, u32) {
         match self {
-            Sort::Title => (3, 7),
-            Sort::Heading => (2, 5),
-            Sort::Sentence => (6, 18),
-            Sort::Item => (2, 6),
-            Sort::Menu => (1, 3),
-            Sort::Footer => (6, 14),
+            LineKind::Title => (3, 7),
+            LineKind::Heading => (2, 5),
+            LineKind::Sentence => (6, 18),
+            LineKind::Item => (2, 6),
+            LineKind::Menu => (1, 3),
+            LineKind::Footer => (6, 14),
         }
     }
 
     fn patterns<'b>(self, book: &'b Phrasebook, style: &'b Style) -> &'b [Pattern] {
         match self {
-            Sort::Title => &style.titles,
-            Sort::Heading => &style.headings,
-            Sort::Sentence => &style.sentences,
-            Sort::Item => &style.items,
-            Sort::Menu => &book.menu,
-            Sort::Footer => &book.footer,
+            LineKind::Title => &style.titles,
+            LineKind::Heading => &style.headings,
+            LineKind::Sentence => &style.sentences,
+            LineKind::Item => &style.items,
+            LineKind::Menu => &book.menu,
+            LineKind::Footer => &book.footer,
         }
     }
 
     /// Labels end without a full stop.
     fn stop(self, wanted: Stop) -> Stop {
-        let is_label = !matches!(self, Sort::Sentence | Sort::Footer);
+        let is_label = !matches!(self, LineKind::Sentence | LineKind::Footer);
         if is_label && wanted == Stop::Full { Stop::None } else { wanted }
     }
 }
 
-/// Someone with a subject, a phrasebook and a stream of chance.
+/// Writes about a subject, from a phrasebook and a stream of random numbers.
 pub(crate) struct Writer<'b> {
     pub(crate) book: &'b Phrasebook,
     pub(crate) subject: Subject,
@@ -102,7 +102,7 @@ impl Writer<'_> {
         };
         for section in 0..sections {
             if section > 0 {
-                self.line(Sort::Heading, Role::Heading, prose);
+                self.line(LineKind::Heading, Role::Heading, prose);
             }
             self.section(genre.paragraphs, genre.entries, prose);
         }
@@ -110,7 +110,7 @@ impl Writer<'_> {
 
     /// A title, and the headline that repeats it above the text.
     fn top(&mut self, prose: &mut Prose) {
-        self.line(Sort::Title, Role::Title, prose);
+        self.line(LineKind::Title, Role::Title, prose);
         if let Some(title) = prose.lines().last().copied() {
             for index in 0..prose.words(&title).len() {
                 let Word { id, mark } = prose.words(&title)[index];
@@ -122,13 +122,13 @@ impl Writer<'_> {
 
     fn section(&mut self, paragraphs: (u32, u32), entries: (u32, u32), prose: &mut Prose) {
         for _ in 0..self.random.between(paragraphs.0, paragraphs.1) {
-            self.line(Sort::Sentence, Role::Paragraph, prose);
+            self.line(LineKind::Sentence, Role::Paragraph, prose);
             for _ in 0..self.random.between(1, 4) {
                 self.sentence(prose);
             }
         }
         for _ in 0..self.random.between(entries.0, entries.1) {
-            self.line(Sort::Item, Role::Item, prose);
+            self.line(LineKind::Item, Role::Item, prose);
         }
     }
 
@@ -145,40 +145,40 @@ impl Writer<'_> {
 
     /// A sentence that continues a paragraph.
     pub(crate) fn sentence(&mut self, prose: &mut Prose) {
-        self.line(Sort::Sentence, Role::Sentence, prose);
+        self.line(LineKind::Sentence, Role::Sentence, prose);
     }
 
     /// A sentence that begins a paragraph.
     pub(crate) fn paragraph(&mut self, prose: &mut Prose) {
-        self.line(Sort::Sentence, Role::Paragraph, prose);
+        self.line(LineKind::Sentence, Role::Paragraph, prose);
     }
 
     /// An entry of a menu.
     pub(crate) fn menu(&mut self, prose: &mut Prose) {
-        self.line(Sort::Menu, Role::Menu, prose);
+        self.line(LineKind::Menu, Role::Menu, prose);
     }
 
     /// Writes a line for the foot of a page.
     pub(crate) fn footer(&mut self, prose: &mut Prose) {
-        self.line(Sort::Footer, Role::Footer, prose);
+        self.line(LineKind::Footer, Role::Footer, prose);
     }
 
-    fn line(&mut self, sort: Sort, role: Role, prose: &mut Prose) {
+    fn line(&mut self, kind: LineKind, role: Role, prose: &mut Prose) {
         let language = match self.subject.second {
             Some(second) if self.random.one_in(3) => second,
             _ => self.subject.language,
         };
         let stop = match language {
-            Language::English => self.english(sort, prose),
-            _ => self.invented(sort, language, prose),
+            Language::English => self.english(kind, prose),
+            _ => self.invented(kind, language, prose),
         };
-        prose.finish(role, language, sort.stop(stop));
+        prose.finish(role, language, kind.stop(stop));
     }
 
-    fn english(&mut self, sort: Sort, prose: &mut Prose) -> Stop {
+    fn english(&mut self, kind: LineKind, prose: &mut Prose) -> Stop {
         let book = self.book;
         let style = book.style(self.subject.style);
-        let patterns = sort.patterns(book, style);
+        let patterns = kind.patterns(book, style);
         let pattern = &patterns[self.random.index(patterns.len())];
         for &(piece, mark) in &pattern.pieces {
             match piece {
@@ -223,11 +223,11 @@ impl Writer<'_> {
     }
 
     /// Words by Zipf's law, now and then a comma, a number or the coined name.
-    fn invented(&mut self, sort: Sort, language: Language, prose: &mut Prose) -> Stop {
+    fn invented(&mut self, kind: LineKind, language: Language, prose: &mut Prose) -> Stop {
         const FIGURES: [Slot; 4] = [Slot::Number, Slot::Date, Slot::Price, Slot::Name];
-        let urn = self.book.lexicon.urn(language);
-        let (fewest, most) = sort.words();
-        if sort == Sort::Title {
+        let sampler = self.book.lexicon.sampler(language);
+        let (fewest, most) = kind.words();
+        if kind == LineKind::Title {
             prose.push(self.subject.name, Mark::None);
         }
         for _ in 0..self.random.between(fewest, most) {
@@ -235,10 +235,10 @@ impl Writer<'_> {
             let mark = if (draw >> 20).is_multiple_of(16) { Mark::Comma } else { Mark::None };
             match (draw >> 32) % 64 {
                 figure @ 0..4 => self.figure(FIGURES[figure as usize], mark, prose),
-                _ => prose.push(urn.word(draw), mark),
+                _ => prose.push(sampler.word(draw), mark),
             }
         }
-        let asks = sort == Sort::Sentence && self.random.one_in(16);
+        let asks = kind == LineKind::Sentence && self.random.one_in(16);
         if asks { Stop::Question } else { Stop::Full }
     }
 

@@ -5,32 +5,34 @@ mod reader;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lookalike_generate::crawls::files::{Files, Written, write};
-use lookalike_generate::crawls::{CopyKind, Crawls, Fate, JudgedPage, Met, NEAR, Spelling};
+use lookalike_generate::crawls::files::{Files, WrittenCounts, write};
+use lookalike_generate::crawls::{CopyKind, CrawlItem, Crawls, Fate, JudgedPage, NEAR, Spelling};
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 const SMALL: Crawls = Crawls { old: 400, new: 900, judged: 150, segments: 20, seed: 3 };
 
 /// The pages of both crawls as sets of words, and what is known of the judged ones.
-struct Seen {
+struct CrawlContents {
     old: BTreeMap<String, BTreeSet<String>>,
     new: BTreeMap<String, (u32, BTreeSet<String>)>,
     judged: Vec<JudgedPage>,
 }
 
-fn see(crawls: &Crawls) -> Seen {
-    let mut seen = Seen { old: BTreeMap::new(), new: BTreeMap::new(), judged: Vec::new() };
+fn read_crawls(crawls: &Crawls) -> CrawlContents {
+    let mut seen = CrawlContents { old: BTreeMap::new(), new: BTreeMap::new(), judged: Vec::new() };
     let words =
         |media, content: &str| reader::words(&reader::visible_in(media, content)).into_iter().collect();
     crawls
-        .visit(|met| {
-            match met {
-                Met::Old(page) => drop(seen.old.insert(page.id.to_owned(), words(page.media, page.content))),
-                Met::New { segment, page } => {
+        .visit(|item| {
+            match item {
+                CrawlItem::Old(page) => {
+                    drop(seen.old.insert(page.id.to_owned(), words(page.media, page.content)))
+                }
+                CrawlItem::New { segment, page } => {
                     seen.new.insert(page.id.to_owned(), (segment, words(page.media, page.content)));
                 }
-                Met::Judged(page) => seen.judged.push(page.clone()),
+                CrawlItem::Judged(page) => seen.judged.push(page.clone()),
             }
             Ok::<(), ()>(())
         })
@@ -45,7 +47,7 @@ fn jaccard(a: &BTreeSet<String>, b: &BTreeSet<String>) -> (u64, u64) {
 
 #[test]
 fn the_truth_is_all_there_is() {
-    let seen = see(&SMALL);
+    let seen = read_crawls(&SMALL);
     assert_eq!((seen.old.len(), seen.new.len(), seen.judged.len()), (400, 900, 150));
     for page in &seen.judged {
         let old = &seen.old[&page.document];
@@ -69,7 +71,7 @@ fn the_truth_is_all_there_is() {
 
 #[test]
 fn every_fate_is_what_it_says() {
-    let judged = see(&Crawls { judged: 400, ..SMALL }).judged;
+    let judged = read_crawls(&Crawls { judged: 400, ..SMALL }).judged;
     let mut fates: BTreeMap<Fate, u64> = BTreeMap::new();
     for page in &judged {
         *fates.entry(page.fate).or_default() += 1;
@@ -91,7 +93,7 @@ fn every_fate_is_what_it_says() {
             assert_eq!(copy.url == page.url, copy.address == Spelling::Same);
         }
         if page.fate != Fate::Twin {
-            let band = |copy: &&lookalike_generate::crawls::Copy| (0.75..NEAR).contains(&copy.jaccard);
+            let band = |copy: &&lookalike_generate::crawls::NewCopy| (0.75..NEAR).contains(&copy.jaccard);
             assert!(
                 page.copies.iter().filter(|copy| copy.kind == CopyKind::Distractor).all(|copy| band(&copy))
             );
@@ -106,7 +108,7 @@ fn every_fate_is_what_it_says() {
     assert_eq!(fates.len(), 6, "{fates:?}");
 }
 
-fn written(crawls: &Crawls) -> (Written, Files<Vec<u8>>) {
+fn written(crawls: &Crawls) -> (WrittenCounts, Files<Vec<u8>>) {
     let new = vec![Vec::new(); crawls.segments as usize];
     let mut files = Files { old: Vec::new(), new, judgments: Vec::new(), truth: Vec::new() };
     (write(crawls, &mut files).unwrap(), files)

@@ -15,7 +15,7 @@ use crate::error::IndexError;
 pub(crate) const NAME: &str = "acknowledged";
 
 /// Attempts to read the line, which another process may be writing.
-const LOOKS: usize = 20;
+const READ_ATTEMPTS: usize = 20;
 
 /// The part of the last log that is on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -51,7 +51,7 @@ impl Acknowledged {
     /// The mark of the index in a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, IndexError> {
         let path = path(folder);
-        for _ in 0..LOOKS {
+        for _ in 0..READ_ATTEMPTS {
             let bytes = std::fs::read(&path).map_err(|error| IndexError::read(&path, error))?;
             if let Some(found) = std::str::from_utf8(&bytes).ok().and_then(Acknowledged::parse) {
                 return Ok(found);

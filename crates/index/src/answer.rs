@@ -3,10 +3,10 @@
 use lookalike_engine::measure::Measured;
 use serde::Serialize;
 
-use crate::desk::{Desk, Prepared, Subject};
+use crate::candidates::SnapshotQuery;
 use crate::error::IndexError;
 use crate::index::Index;
-use crate::near::Asker;
+use crate::query_buffers::{PreparedDocument, QueryBuffers, Subject};
 use crate::row::State;
 
 /// At most this number of documents with the same words is looked at.
@@ -42,18 +42,23 @@ pub struct Answer {
 
 impl Index {
     /// Finds the documents that a document is a near-duplicate of; the `limit` most similar ones are returned.
-    pub fn query(&self, desk: &mut Desk, prepared: &Prepared, limit: usize) -> Result<Answer, IndexError> {
+    pub fn query(
+        &self,
+        buffers: &mut QueryBuffers,
+        prepared: &PreparedDocument,
+        limit: usize,
+    ) -> Result<Answer, IndexError> {
         let now = self.inner.now();
-        let mut asker = self.inner.asker(&now, desk);
-        let mut hits = asker.hits(prepared)?;
+        let mut query = self.inner.query(&now, buffers);
+        let mut hits = query.hits(prepared)?;
         hits.sort_by(|(one, first), (two, second)| {
             second.forward.total_cmp(&first.forward).then(one.cmp(two))
         });
         let directed = self.examiner().directed();
         let mut answer = Answer { total: hits.len(), ..Answer::default() };
         for (number, measured) in hits.into_iter().take(limit) {
-            let row = asker.row(number)?;
-            let (id, url) = now.names(number, &row, &mut asker.desk.room)?;
+            let row = query.row(number)?;
+            let (id, url) = now.names(number, &row, &mut query.buffers.blocks)?;
             let score = |value: f64| Some(value).filter(|value| !value.is_nan());
             answer.matches.push(Match {
                 number,
@@ -68,17 +73,17 @@ impl Index {
     }
 }
 
-impl Asker<'_> {
+impl SnapshotQuery<'_> {
     /// Returns all documents that are near-duplicates, with their measurements.
-    fn hits(&mut self, prepared: &Prepared) -> Result<Vec<(u32, Measured)>, IndexError> {
+    fn hits(&mut self, prepared: &PreparedDocument) -> Result<Vec<(u32, Measured)>, IndexError> {
         let examined = &prepared.examined;
         let mut hits = Vec::new();
         if examined.words == 0 {
             return Ok(hits);
         }
-        let mut found = self.find(examined)?;
+        let mut candidates = self.find(examined)?;
         let mut first = None;
-        if let Some(leader) = found.leader {
+        if let Some(leader) = candidates.leader {
             if self.examiner.counts_equals(&examined.record) {
                 let same = Measured { forward: 1.0, backward: 1.0, reached: true, reached_back: true };
                 self.expand(leader, same, &mut hits)?;
@@ -89,16 +94,16 @@ impl Asker<'_> {
             }
         }
         if let Some(first) = &first {
-            let leader = found.leader;
-            found = self.find(first)?;
-            found.leader = leader;
-            found.near.retain(|near| Some(near.class) != leader);
+            let leader = candidates.leader;
+            candidates = self.find(first)?;
+            candidates.leader = leader;
+            candidates.classes.retain(|candidate| Some(candidate.class) != leader);
         }
         let mut subject = Subject::new(first.as_ref().unwrap_or(examined));
-        for near in &mut found.near {
-            let measured = self.measure(&mut subject, near)?;
+        for candidate in &mut candidates.classes {
+            let measured = self.measure(&mut subject, candidate)?;
             if let Some(measured) = measured.filter(|measured| measured.counts()) {
-                self.expand(near.class, measured, &mut hits)?;
+                self.expand(candidate.class, measured, &mut hits)?;
             }
         }
         Ok(hits)
@@ -111,7 +116,7 @@ impl Asker<'_> {
         measured: Measured,
         hits: &mut Vec<(u32, Measured)>,
     ) -> Result<(), IndexError> {
-        let members = self.snapshot.found(self.tables.members(), class.into(), &mut self.desk.room)?;
+        let members = self.snapshot.lookup(self.tables.members(), class.into(), &mut self.buffers.blocks)?;
         for number in std::iter::once(class).chain(members).take(MOST_EQUALS) {
             if self.row(number)?.state.is_live() {
                 hits.push((number, measured));

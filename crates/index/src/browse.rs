@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use crate::desk::{Desk, Prepared};
 use crate::error::IndexError;
 use crate::index::Index;
 use crate::part::Snapshot;
+use crate::query_buffers::{PreparedDocument, QueryBuffers};
 use crate::row::{Row, State};
 use crate::segment::Postings;
 
@@ -44,68 +44,72 @@ impl Index {
     }
 
     /// The documents of an id.
-    pub fn get(&self, desk: &mut Desk, id: &str) -> Result<Vec<Entry>, IndexError> {
+    pub fn get(&self, buffers: &mut QueryBuffers, id: &str) -> Result<Vec<Entry>, IndexError> {
         let now = self.inner.now();
-        let rows = now.of_id(&self.inner.home.tables, id, &mut desk.room)?;
-        rows.into_iter().map(|(number, row)| entry(&now, number, &row, desk)).collect()
+        let rows = now.of_id(&self.inner.layout.tables, id, &mut buffers.blocks)?;
+        rows.into_iter().map(|(number, row)| entry(&now, number, &row, buffers)).collect()
     }
 
     /// The number of the first document of an id that is there.
-    pub fn first_of(&self, desk: &mut Desk, id: &str) -> Result<Option<u32>, IndexError> {
-        self.inner.now().first_of(&self.inner.home.tables, id, &mut desk.room)
+    pub fn first_of(&self, buffers: &mut QueryBuffers, id: &str) -> Result<Option<u32>, IndexError> {
+        self.inner.now().first_of(&self.inner.layout.tables, id, &mut buffers.blocks)
     }
 
     /// The document of a number; nothing when it was taken out.
-    pub fn entry(&self, desk: &mut Desk, number: u32) -> Result<Option<Entry>, IndexError> {
+    pub fn entry(&self, buffers: &mut QueryBuffers, number: u32) -> Result<Option<Entry>, IndexError> {
         let now = self.inner.now();
         if number >= now.next {
             return Ok(None);
         }
-        let row = now.row(number, &mut desk.room)?;
-        if row.state.is_live() { entry(&now, number, &row, desk).map(Some) } else { Ok(None) }
+        let row = now.row(number, &mut buffers.blocks)?;
+        if row.state.is_live() { entry(&now, number, &row, buffers).map(Some) } else { Ok(None) }
     }
 
     /// The text of a document, where texts are kept.
-    pub fn text(&self, desk: &mut Desk, number: u32) -> Result<Option<String>, IndexError> {
+    pub fn text(&self, buffers: &mut QueryBuffers, number: u32) -> Result<Option<String>, IndexError> {
         let now = self.inner.now();
         if !self.inner.text || number >= now.next {
             return Ok(None);
         }
-        let mut asker = self.inner.asker(&now, desk);
-        let row = asker.row(number)?;
-        if row.state.is_live() { asker.text(number, &row).map(Some) } else { Ok(None) }
+        let mut query = self.inner.query(&now, buffers);
+        let row = query.row(number)?;
+        if row.state.is_live() { query.text(number, &row).map(Some) } else { Ok(None) }
     }
 
     /// A document, ready to be added to another index of the same recipe; nothing when it was taken out.
-    pub fn again(&self, desk: &mut Desk, number: u32) -> Result<Option<Prepared>, IndexError> {
-        let Some(Entry { id, url, .. }) = self.entry(desk, number)? else { return Ok(None) };
+    pub fn prepare_stored(
+        &self,
+        buffers: &mut QueryBuffers,
+        number: u32,
+    ) -> Result<Option<PreparedDocument>, IndexError> {
+        let Some(Entry { id, url, .. }) = self.entry(buffers, number)? else { return Ok(None) };
         let now = self.inner.now();
-        let Some(examined) = self.inner.asker(&now, desk).examined(number)? else {
+        let Some(examined) = self.inner.query(&now, buffers).examined(number)? else {
             return Err(IndexError::Request(format!(
                 "{} keeps no texts, and without them its documents cannot be added elsewhere",
                 self.folder().display()
             )));
         };
-        desk.prepared(id, url, examined).map(Some).map_err(IndexError::Request)
+        buffers.prepared(id, url, examined).map(Some).map_err(IndexError::Request)
     }
 
     /// The documents that a kept one stands for, in their order.
-    pub fn members(&self, desk: &mut Desk, keeper: u32) -> Result<Vec<Entry>, IndexError> {
+    pub fn members(&self, buffers: &mut QueryBuffers, keeper: u32) -> Result<Vec<Entry>, IndexError> {
         let now = self.inner.now();
         let mut members = Vec::new();
-        for number in now.found(self.inner.home.tables.dependents(), keeper.into(), &mut desk.room)? {
-            let row = now.row(number, &mut desk.room)?;
-            if stands_for(&row, keeper) {
-                members.push(entry(&now, number, &row, desk)?);
+        for number in now.lookup(self.inner.layout.tables.dependents(), keeper.into(), &mut buffers.blocks)? {
+            let row = now.row(number, &mut buffers.blocks)?;
+            if is_removed_for(&row, keeper) {
+                members.push(entry(&now, number, &row, buffers)?);
             }
         }
         Ok(members)
     }
 
     /// All kept documents that stand for others, in their order: 8 bytes of memory for each.
-    pub fn clusters(&self, desk: &mut Desk) -> Result<Vec<Cluster>, IndexError> {
+    pub fn clusters(&self, buffers: &mut QueryBuffers) -> Result<Vec<Cluster>, IndexError> {
         let now = self.inner.now();
-        let table = self.inner.home.tables.dependents();
+        let table = self.inner.layout.tables.dependents();
         let mut sources = Vec::new();
         for part in &now.parts {
             sources.push(Postings::new(part, table)?);
@@ -121,7 +125,7 @@ impl Index {
             if last.replace((keeper, number)) == Some((keeper, number)) {
                 continue;
             }
-            if !stands_for(&now.row(number, &mut desk.room)?, keeper) {
+            if !is_removed_for(&now.row(number, &mut buffers.blocks)?, keeper) {
                 continue;
             }
             match clusters.last_mut().filter(|cluster| cluster.keeper == keeper) {
@@ -132,12 +136,12 @@ impl Index {
     }
 }
 
-fn stands_for(row: &Row, keeper: u32) -> bool {
+fn is_removed_for(row: &Row, keeper: u32) -> bool {
     matches!(row.state, State::Removed { witness, .. } if witness == keeper)
 }
 
-fn entry(now: &Snapshot, number: u32, row: &Row, desk: &mut Desk) -> Result<Entry, IndexError> {
-    let (id, url) = now.names(number, row, &mut desk.room)?;
+fn entry(now: &Snapshot, number: u32, row: &Row, buffers: &mut QueryBuffers) -> Result<Entry, IndexError> {
+    let (id, url) = now.names(number, row, &mut buffers.blocks)?;
     let Row { words, leader, state, text, .. } = *row;
     Ok(Entry { number, id, url, words, leader, state, text_bytes: text })
 }

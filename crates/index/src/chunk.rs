@@ -61,7 +61,7 @@ impl Tables {
 
 /// A document in memory.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stored {
+pub(crate) struct StoredDocument {
     pub(crate) row: Row,
     pub(crate) id: String,
     pub(crate) url: Option<String>,
@@ -76,7 +76,7 @@ pub(crate) struct Stored {
 pub(crate) struct Chunk {
     /// Number of the first document.
     pub(crate) first: u32,
-    pub(crate) documents: Vec<Arc<Stored>>,
+    pub(crate) documents: Vec<Arc<StoredDocument>>,
     /// Sorted.
     pub(crate) tables: Vec<Vec<Posting>>,
     /// Sorted by number, each once.
@@ -106,7 +106,7 @@ impl Chunk {
     }
 
     /// Computes `bytes`, once everything is in.
-    pub(crate) fn weighed(mut self) -> Self {
+    pub(crate) fn with_byte_count(mut self) -> Self {
         let documents = self.documents.iter().map(|stored| {
             let url = stored.url.as_ref().map_or(0, String::len);
             stored.body.len() + stored.record.len() + stored.id.len() + url + 200
@@ -128,7 +128,7 @@ impl Chunk {
     }
 
     /// The document of a number.
-    pub(crate) fn get(&self, number: u32) -> Option<&Arc<Stored>> {
+    pub(crate) fn get(&self, number: u32) -> Option<&Arc<StoredDocument>> {
         self.documents.get(number.checked_sub(self.first)? as usize)
     }
 
@@ -218,7 +218,7 @@ pub(crate) fn encode(chunk: &Chunk, out: &mut Vec<u8>) {
 
 /// Reads what [`encode`] wrote; nothing if it is no chunk.
 pub(crate) fn decode(bytes: &[u8]) -> Option<Chunk> {
-    let mut bytes = Bytes(bytes);
+    let mut bytes = ByteReader(bytes);
     let mut chunk = Chunk { first: bytes.number()?, ..Chunk::default() };
     for _ in 0..bytes.number()? {
         let row = Row::decode(bytes.array()?);
@@ -226,7 +226,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Chunk> {
         let has_url = bytes.number()? > 0;
         let url = Some(bytes.text()?).filter(|_| has_url);
         let (record, body) = (bytes.bytes()?.to_vec(), bytes.bytes()?.to_vec());
-        chunk.documents.push(Arc::new(Stored { row, id, url, record, body }));
+        chunk.documents.push(Arc::new(StoredDocument { row, id, url, record, body }));
     }
     for _ in 0..bytes.number()? {
         let mut table = Vec::new();
@@ -242,7 +242,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Option<Chunk> {
     chunk.left_out = bytes.number()?;
     let marked = bytes.number()? > 0;
     chunk.mark = Some(bytes.bytes()?.to_vec()).filter(|_| marked);
-    bytes.0.is_empty().then(|| chunk.weighed())
+    bytes.0.is_empty().then(|| chunk.with_byte_count())
 }
 
 fn put_number(out: &mut Vec<u8>, number: u32) {
@@ -255,9 +255,9 @@ fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 }
 
 /// Bytes that are left to read.
-struct Bytes<'b>(&'b [u8]);
+struct ByteReader<'b>(&'b [u8]);
 
-impl<'b> Bytes<'b> {
+impl<'b> ByteReader<'b> {
     fn array<const N: usize>(&mut self) -> Option<&'b [u8; N]> {
         let (array, rest) = self.0.split_first_chunk()?;
         self.0 = rest;

@@ -6,57 +6,57 @@
 
 use lookalike_engine::measure::Measured;
 
-use crate::desk::Subject;
+use crate::candidates::{Candidates, SnapshotQuery};
 use crate::error::IndexError;
-use crate::near::{Asker, Found};
-use crate::row::{NOBODY, State};
+use crate::query_buffers::Subject;
+use crate::row::{NO_DOCUMENT, State};
 
 /// A kept document that may stand for another.
 #[derive(Debug, Clone, Copy)]
-struct Offer {
+struct PossibleWitness {
     similarity: f64,
     document: u32,
 }
 
-impl Offer {
-    fn beats(&self, other: &Offer) -> bool {
+impl PossibleWitness {
+    fn beats(&self, other: &PossibleWitness) -> bool {
         self.similarity > other.similarity
             || self.similarity == other.similarity && self.document < other.document
     }
 
     /// The better of both.
-    fn or(self, other: Option<Offer>) -> Offer {
+    fn or(self, other: Option<PossibleWitness>) -> PossibleWitness {
         other.filter(|other| other.beats(&self)).unwrap_or(self)
     }
 }
 
-impl Asker<'_> {
-    /// Decides a document for which `found` was found.
+impl SnapshotQuery<'_> {
+    /// Decides a document with these candidates.
     pub(crate) fn decide(
         &mut self,
         subject: &mut Subject<'_>,
-        found: &mut Found,
+        candidates: &mut Candidates,
     ) -> Result<State, IndexError> {
-        if let Some(leader) = found.leader
+        if let Some(leader) = candidates.leader
             && let Some(witness) = self.kept(leader)?
         {
             return Ok(State::Removed { witness, similarity: Some(1.0) });
         }
-        let mut best: Option<Offer> = None;
+        let mut best: Option<PossibleWitness> = None;
         let mut kept = Vec::new();
-        let mut near = std::mem::take(&mut found.near);
-        for near in &mut near {
-            let Some(document) = self.kept(near.class)? else { continue };
+        let mut classes = std::mem::take(&mut candidates.classes);
+        for candidate in &mut classes {
+            let Some(document) = self.kept(candidate.class)? else { continue };
             kept.push(document);
-            if let Some(Measured { forward, reached: true, .. }) = self.measure(subject, near)? {
-                best = Some(Offer { similarity: forward, document }.or(best));
+            if let Some(Measured { forward, reached: true, .. }) = self.measure(subject, candidate)? {
+                best = Some(PossibleWitness { similarity: forward, document }.or(best));
             }
         }
-        found.near = near;
+        candidates.classes = classes;
         if best.is_none() {
-            best = self.one_hop(subject, found, &kept)?;
+            best = self.one_hop(subject, candidates, &kept)?;
         }
-        Ok(best.map_or(State::Kept, |Offer { similarity, document }| State::Removed {
+        Ok(best.map_or(State::Kept, |PossibleWitness { similarity, document }| State::Removed {
             witness: document,
             similarity: Some(similarity).filter(|number| !number.is_nan()),
         }))
@@ -67,32 +67,32 @@ impl Asker<'_> {
     fn one_hop(
         &mut self,
         subject: &mut Subject<'_>,
-        found: &mut Found,
+        candidates: &mut Candidates,
         far: &[u32],
-    ) -> Result<Option<Offer>, IndexError> {
+    ) -> Result<Option<PossibleWitness>, IndexError> {
         let mut ways: Vec<(u32, usize)> = Vec::new();
-        let own = found.leader.map(|leader| (usize::MAX, leader));
-        let others = found.near.iter().map(|near| near.class).enumerate();
+        let own = candidates.leader.map(|leader| (usize::MAX, leader));
+        let others = candidates.classes.iter().map(|candidate| candidate.class).enumerate();
         for (way, class) in own.into_iter().chain(others) {
             ways.extend(self.witnesses(class)?.into_iter().map(|witness| (witness, way)));
         }
         ways.retain(|(witness, _)| !far.contains(witness));
         ways.sort_unstable();
-        let mut offers = Vec::new();
+        let mut witnesses = Vec::new();
         for ways in ways.chunk_by(|one, two| one.0 == two.0) {
             let class = self.row(ways[0].0)?.leader;
             if let Some(Measured { forward, reached: true, .. }) = self.measure_unproposed(subject, class)? {
-                offers.push((Offer { similarity: forward, document: ways[0].0 }, ways));
+                witnesses.push((PossibleWitness { similarity: forward, document: ways[0].0 }, ways));
             }
         }
-        offers.sort_by(|(one, _), (two, _)| {
+        witnesses.sort_by(|(one, _), (two, _)| {
             two.similarity.total_cmp(&one.similarity).then(one.document.cmp(&two.document))
         });
-        for (offer, ways) in offers {
+        for (witness, ways) in witnesses {
             for &(_, way) in ways {
-                let Some(near) = found.near.get_mut(way) else { return Ok(Some(offer)) };
-                if self.measure(subject, near)?.is_some_and(|measured| measured.reached) {
-                    return Ok(Some(offer));
+                let Some(candidate) = candidates.classes.get_mut(way) else { return Ok(Some(witness)) };
+                if self.measure(subject, candidate)?.is_some_and(|measured| measured.reached) {
+                    return Ok(Some(witness));
                 }
             }
         }
@@ -105,7 +105,7 @@ impl Asker<'_> {
             return Ok(Some(class));
         }
         // Without documents that were taken out, only the first of a class can be kept.
-        for head in self.snapshot.found(self.tables.heads(), class.into(), &mut self.desk.room)? {
+        for head in self.snapshot.lookup(self.tables.heads(), class.into(), &mut self.buffers.blocks)? {
             if self.row(head)?.state == State::Kept {
                 return Ok(Some(head));
             }
@@ -115,11 +115,12 @@ impl Asker<'_> {
 
     /// The kept documents that stand for removed ones of a class.
     fn witnesses(&mut self, class: u32) -> Result<Vec<u32>, IndexError> {
-        let mut all = self.snapshot.found(self.tables.witnesses(), class.into(), &mut self.desk.room)?;
+        let mut all =
+            self.snapshot.lookup(self.tables.witnesses(), class.into(), &mut self.buffers.blocks)?;
         if let State::Removed { witness, .. } = self.row(class)?.state {
             all.push(witness);
         }
-        all.retain(|&witness| witness != NOBODY);
+        all.retain(|&witness| witness != NO_DOCUMENT);
         let mut kept = Vec::new();
         for witness in all {
             if self.row(witness)?.state == State::Kept {

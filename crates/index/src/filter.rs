@@ -6,9 +6,9 @@
 use lookalike_text::hash;
 
 /// Bits for each key.
-const BITS: u64 = 12;
+const BITS_PER_KEY: u64 = 12;
 /// Bits that a key sets.
-const SET: u32 = 5;
+const BITS_SET: u32 = 5;
 
 /// The filter of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct Filter {
 impl Filter {
     /// Returns an empty filter for this number of keys.
     pub(crate) fn new(keys: u64) -> Self {
-        Filter { words: vec![0; (keys * BITS).div_ceil(64).max(1) as usize] }
+        Filter { words: vec![0; (keys * BITS_PER_KEY).div_ceil(64).max(1) as usize] }
     }
 
     /// Returns the filter with these words, as read from a file.
@@ -37,22 +37,22 @@ impl Filter {
     }
 
     /// The word of a key, and its bits there.
-    fn place(&self, key: u64) -> (usize, u64) {
+    fn position(&self, key: u64) -> (usize, u64) {
         let mixed = hash::mix(key);
         let word = (u128::from(mixed) * self.words.len() as u128) >> 64;
         let bits = hash::mix(mixed);
         let bit = |number: u32| 1u64 << (bits >> (6 * number) & 63);
-        (word as usize, (0..SET).map(bit).fold(0, std::ops::BitOr::bitor))
+        (word as usize, (0..BITS_SET).map(bit).fold(0, std::ops::BitOr::bitor))
     }
 
     pub(crate) fn add(&mut self, key: u64) {
-        let (word, bits) = self.place(key);
+        let (word, bits) = self.position(key);
         self.words[word] |= bits;
     }
 
     /// False for a key that is surely not there.
     pub(crate) fn passes(&self, key: u64) -> bool {
-        let (word, bits) = self.place(key);
+        let (word, bits) = self.position(key);
         self.words.get(word).is_none_or(|word| word & bits == bits)
     }
 }

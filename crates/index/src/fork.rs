@@ -7,15 +7,15 @@ use lookalike_engine::EngineError;
 
 use crate::acknowledged::{self, Acknowledged};
 use crate::error::IndexError;
-use crate::index::{Index, KNOWLEDGE, LOOKS, RECIPE};
+use crate::index::{Index, KNOWLEDGE, READ_ATTEMPTS, RECIPE};
 use crate::log;
 use crate::manifest::{self, Manifest};
-use crate::segment::of_file;
+use crate::segment::segment_id;
 
 impl Index {
     /// Copies the index in `from` to the folder `to`, also while another process adds to it.
     pub fn fork(from: &Path, to: &Path) -> Result<(), IndexError> {
-        for _ in 0..LOOKS {
+        for _ in 0..READ_ATTEMPTS {
             if to.exists() {
                 std::fs::remove_dir_all(to).map_err(|error| IndexError::write(to, error))?;
             }
@@ -44,8 +44,8 @@ fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
     for path in entries(&from.join(KNOWLEDGE))? {
         copy_file(&path, &knowledge.join(path.file_name().unwrap_or_default()))?;
     }
-    let wanted = |id: u64| manifest.segments.iter().any(|listed| listed.id == id);
-    for path in entries(from)?.iter().filter(|path| of_file(path).is_some_and(wanted)) {
+    let wanted = |id: u64| manifest.segments.iter().any(|entry| entry.id == id);
+    for path in entries(from)?.iter().filter(|path| segment_id(path).is_some_and(wanted)) {
         let target = to.join(path.file_name().unwrap_or_default());
         if std::fs::hard_link(path, &target).is_err() {
             copy_file(path, &target)?;

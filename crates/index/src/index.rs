@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use lookalike_corpus::write::sync::sync;
 use lookalike_engine::Settings as EngineSettings;
-use lookalike_engine::examine::{Examiner, Knowledge};
+use lookalike_engine::examine::{Examiner, LearnedData};
 use lookalike_engine::recipe::{ClusterRule, Task};
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{EngineError, JobRecipe};
@@ -15,17 +15,17 @@ use lookalike_text::hash::{self, Secret};
 use serde::Serialize;
 
 use crate::acknowledged::{self, Acknowledged};
+use crate::candidates::SnapshotQuery;
 use crate::chunk::Tables;
-use crate::desk::{Desk, Prepared};
+use crate::compactor::Compactor;
 use crate::error::IndexError;
 use crate::fork::entries;
-use crate::keeper::Keeper;
 use crate::log::{self, Log};
 use crate::manifest::{self, FORMAT, Manifest};
-use crate::near::Asker;
 use crate::part::{Counts, Part, Snapshot};
-use crate::segment::{self, Home, Segment};
-use crate::writer::{Order, Outcome, Writer};
+use crate::query_buffers::{PreparedDocument, QueryBuffers};
+use crate::segment::{self, IndexLayout, Segment};
+use crate::writer::{Outcome, WriteRequest, Writer};
 
 /// The recipe, as a job has it.
 pub(crate) const RECIPE: &str = "recipe.toml";
@@ -33,13 +33,13 @@ pub(crate) const RECIPE: &str = "recipe.toml";
 pub(crate) const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
 /// The file that exists while an index is being created: the remains of a killed process are then created again.
-const BEGUN: &str = "index.begun";
+const CREATION_MARKER: &str = "index.begun";
 
 /// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
-const FILTERS: u64 = 384 << 20;
+const MOST_FILTER_BYTES: u64 = 384 << 20;
 
 /// Attempts of a reader when the files that a manifest names are gone, since a writer has just merged them.
-pub(crate) const LOOKS: usize = 20;
+pub(crate) const READ_ATTEMPTS: usize = 20;
 
 /// The access that an index is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,27 +47,27 @@ pub enum Mode {
     /// Queries, also while another process adds to it; the reader sees the index as it was when opened.
     Read,
     /// Changes, by this process alone, and queries.
-    Write(Writing),
+    Write(WriterOptions),
 }
 
 /// Settings of a writer. None of them changes an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Writing {
+pub struct WriterOptions {
     /// True if acknowledged writes survive a crash of the machine, not only of the process.
     pub sync: bool,
     /// About the number of bytes up to which documents are only in memory and in the log.
     pub tail_bytes: usize,
 }
 
-impl Default for Writing {
+impl Default for WriterOptions {
     fn default() -> Self {
-        Writing { sync: false, tail_bytes: 32 << 20 }
+        WriterOptions { sync: false, tail_bytes: 32 << 20 }
     }
 }
 
 /// The settings of a new index.
 #[derive(Debug)]
-pub struct Made<'m> {
+pub struct CreateOptions<'m> {
     /// The recipe by which documents are read, found and measured.
     pub recipe: JobRecipe,
     /// True if texts are kept.
@@ -107,17 +107,17 @@ pub struct Stats {
     pub text: bool,
 }
 
-/// The state shared by readers, the writer and its keeper.
+/// The state shared by readers, the writer and its compactor.
 #[derive(Debug)]
-pub(crate) struct Inner {
-    pub(crate) home: Home,
+pub(crate) struct SharedState {
+    pub(crate) layout: IndexLayout,
     pub(crate) examiner: Examiner,
     pub(crate) text: bool,
     pub(crate) snapshot: RwLock<Arc<Snapshot>>,
     pub(crate) manifest: Mutex<Manifest>,
 }
 
-impl Inner {
+impl SharedState {
     /// The index at this moment.
     pub(crate) fn now(&self) -> Arc<Snapshot> {
         self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -131,20 +131,24 @@ impl Inner {
         *now = Arc::new(next);
     }
 
-    pub(crate) fn asker<'a>(&'a self, snapshot: &'a Snapshot, desk: &'a mut Desk) -> Asker<'a> {
-        Asker { examiner: &self.examiner, tables: &self.home.tables, snapshot, desk }
+    pub(crate) fn query<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        buffers: &'a mut QueryBuffers,
+    ) -> SnapshotQuery<'a> {
+        SnapshotQuery { examiner: &self.examiner, tables: &self.layout.tables, snapshot, buffers }
     }
 }
 
 /// An open index.
 #[derive(Debug)]
 pub struct Index {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<SharedState>,
     writer: Option<Mutex<Writer>>,
-    queue: Mutex<Vec<Arc<Ticket>>>,
+    queue: Mutex<Vec<Arc<QueuedRequest>>>,
     /// The mark stored by the last caller that added documents.
     mark: Option<Vec<u8>>,
-    /// Bytes of memory that it takes at most, beside the desks.
+    /// Bytes of memory that it takes at most, beside the buffers of threads.
     memory: u64,
     /// Bytes at the end of the log that are no whole write.
     pub(crate) torn: u64,
@@ -154,13 +158,13 @@ pub struct Index {
 
 /// A request in the queue of the writer.
 #[derive(Debug)]
-struct Ticket {
-    order: Mutex<Option<Order>>,
+struct QueuedRequest {
+    request: Mutex<Option<WriteRequest>>,
     answer: Mutex<Option<Result<Outcome, IndexError>>>,
 }
 
 /// The contents of the folder of an index.
-struct Loaded {
+struct LoadedIndex {
     snapshot: Snapshot,
     manifest: Manifest,
     /// The acknowledged part of the last log.
@@ -172,24 +176,24 @@ struct Loaded {
 
 impl Index {
     /// Makes a new index in a folder that is empty or not there.
-    pub fn create(folder: &Path, made: Made<'_>, watch: &Watch) -> Result<(), IndexError> {
-        let mut recipe = made.recipe.clone();
+    pub fn create(folder: &Path, options: CreateOptions<'_>, watch: &Watch) -> Result<(), IndexError> {
+        let mut recipe = options.recipe.clone();
         check_recipe(&recipe)?;
-        recipe.settle()?;
-        let begun = folder.join(BEGUN);
-        let free = begun.exists() && !Index::is_there(folder);
+        recipe.resolve_profiles()?;
+        let marker = folder.join(CREATION_MARKER);
+        let free = marker.exists() && !Index::exists(folder);
         if !free && std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
             return Err(IndexError::Taken { folder: folder.to_owned() });
         }
         std::fs::create_dir_all(folder).map_err(|error| IndexError::write(folder, error))?;
-        File::create(&begun).map_err(|error| IndexError::write(&begun, error))?;
-        let done = Index::make(folder, &recipe, &made, watch);
+        File::create(&marker).map_err(|error| IndexError::write(&marker, error))?;
+        let done = Index::make(folder, &recipe, &options, watch);
         if done.is_err() {
             // What cannot be removed is made again the next time.
             let _ = std::fs::remove_dir_all(folder.join(KNOWLEDGE));
             let _ = std::fs::remove_file(folder.join(RECIPE));
         }
-        let _ = std::fs::remove_file(begun);
+        let _ = std::fs::remove_file(marker);
         if done.is_err() {
             // Fails, as it should, for a folder that holds anything.
             let _ = std::fs::remove_dir(folder);
@@ -198,14 +202,19 @@ impl Index {
     }
 
     /// Makes a new index in a folder that is free.
-    fn make(folder: &Path, recipe: &JobRecipe, made: &Made<'_>, watch: &Watch) -> Result<(), IndexError> {
+    fn make(
+        folder: &Path,
+        recipe: &JobRecipe,
+        options: &CreateOptions<'_>,
+        watch: &Watch,
+    ) -> Result<(), IndexError> {
         let knowledge = folder.join(KNOWLEDGE);
         if knowledge.exists() {
             std::fs::remove_dir_all(&knowledge).map_err(|error| IndexError::write(&knowledge, error))?;
         }
-        Knowledge { folder: &knowledge, lexicon: made.lexicon, corpus: made.learn }.gather(
+        LearnedData { folder: &knowledge, lexicon: options.lexicon, corpus: options.learn }.gather(
             recipe,
-            made.settings,
+            options.settings,
             watch,
         )?;
         let mut learned = entries(&knowledge)?;
@@ -216,20 +225,20 @@ impl Index {
             format: FORMAT,
             stamp: format!("{:032x}", stamp(recipe, &knowledge)?),
             secret: format!("{:032x}", Secret::random().seed()),
-            text: made.text,
+            text: options.text,
             segments: Vec::new(),
             log: 0,
             next_segment: 1,
             counts: Counts::default(),
             mark: None,
         };
-        let nothing = Acknowledged { generation: 0, end: 0, chain: log::first_of(0) };
+        let nothing = Acknowledged { generation: 0, end: 0, chain: log::initial_chain(0) };
         manifest::replace(&acknowledged::path(folder), nothing.line().as_bytes())?;
         manifest.write(folder)
     }
 
     /// True when the folder holds an index.
-    pub fn is_there(folder: &Path) -> bool {
+    pub fn exists(folder: &Path) -> bool {
         folder.join(manifest::NAME).is_file()
     }
 
@@ -248,12 +257,12 @@ impl Index {
 
     /// Opens an index for a process with this limit of memory in bytes: the less, the more is read from disk.
     pub fn open_within(folder: &Path, mode: Mode, memory: u64) -> Result<Self, IndexError> {
-        let filters = FILTERS.min(memory / 8);
+        let filters = MOST_FILTER_BYTES.min(memory / 8);
         let mode = match mode {
             Mode::Read => Mode::Read,
             Mode::Write(writing) => {
                 let most = usize::try_from(memory / 16).unwrap_or(usize::MAX);
-                Mode::Write(Writing { tail_bytes: writing.tail_bytes.min(most), ..writing })
+                Mode::Write(WriterOptions { tail_bytes: writing.tail_bytes.min(most), ..writing })
             }
         };
         let recipe = Index::recipe_of(folder)?;
@@ -266,7 +275,7 @@ impl Index {
             return Err(IndexError::damaged(folder, what));
         }
         let examiner = Examiner::open(recipe, &knowledge)?.with_secret(manifest.secret()?);
-        let home = Home {
+        let layout = IndexLayout {
             folder: folder.to_owned(),
             stamp,
             tables: Tables { tagged: examiner.methods().map(|method| method.tagged()).collect() },
@@ -277,22 +286,22 @@ impl Index {
             Mode::Read => None,
             Mode::Write(_) => Some(lock(folder)?),
         };
-        let loaded = if lock.is_some() { load(&home)? } else { load_patiently(&home)? };
+        let loaded = if lock.is_some() { load(&layout)? } else { load_with_retries(&layout)? };
         if lock.is_some() {
-            sweep(&home, &loaded.manifest);
+            remove_leftovers(&layout, &loaded.manifest);
         }
-        let inner = Arc::new(Inner {
+        let inner = Arc::new(SharedState {
             text: loaded.manifest.text,
             snapshot: RwLock::new(Arc::new(loaded.snapshot)),
             manifest: Mutex::new(loaded.manifest),
-            home,
+            layout,
             examiner,
         });
         let writer = match (mode, lock) {
             (Mode::Write(writing), Some(lock)) => {
                 let log = Log::open(folder, loaded.log, writing.sync)?;
-                let keeper = Keeper::new(inner.clone());
-                Some(Mutex::new(Writer::new(&inner, log, loaded.log.generation, writing, keeper, lock)?))
+                let compactor = Compactor::new(inner.clone());
+                Some(Mutex::new(Writer::new(&inner, log, loaded.log.generation, writing, compactor, lock)?))
             }
             _ => None,
         };
@@ -319,7 +328,7 @@ impl Index {
 
     /// The folder.
     pub fn folder(&self) -> &Path {
-        &self.inner.home.folder
+        &self.inner.layout.folder
     }
 
     /// True when texts are kept.
@@ -335,7 +344,9 @@ impl Index {
     /// Refuses an index of another recipe, or whose methods learned other things.
     pub fn require_like(&self, other: &Index) -> Result<(), IndexError> {
         self.require(other.recipe())?;
-        if learned(&self.folder().join(KNOWLEDGE))? == learned(&other.folder().join(KNOWLEDGE))? {
+        if knowledge_digests(&self.folder().join(KNOWLEDGE))?
+            == knowledge_digests(&other.folder().join(KNOWLEDGE))?
+        {
             return Ok(());
         }
         Err(IndexError::Request(format!(
@@ -360,29 +371,35 @@ impl Index {
         self.cut
     }
 
-    /// Returns the most bytes of memory that it takes with this number of desks.
-    pub(crate) fn memory(&self, desks: usize) -> u64 {
-        self.memory + desks as u64 * Desk::memory(self.inner.home.record)
+    /// Returns the most bytes of memory that it takes with the buffers of this number of threads.
+    pub(crate) fn memory(&self, threads: usize) -> u64 {
+        self.memory + threads as u64 * QueryBuffers::memory(self.inner.layout.record)
     }
 
     /// Returns the buffers for one thread.
-    pub fn desk(&self) -> Result<Desk, IndexError> {
-        Desk::new(&self.inner.examiner, self.inner.text)
+    pub fn buffers(&self) -> Result<QueryBuffers, IndexError> {
+        QueryBuffers::new(&self.inner.examiner, self.inner.text)
     }
 
     /// Looks a document up ahead of being added: several threads can do so at once, and adding it is then quick.
-    pub fn look_up(&self, desk: &mut Desk, prepared: &mut Prepared) -> Result<(), IndexError> {
+    pub fn look_up(
+        &self,
+        buffers: &mut QueryBuffers,
+        prepared: &mut PreparedDocument,
+    ) -> Result<(), IndexError> {
         // How common a key is depends on all documents before.
-        if !self.writes() || self.examiner().methods().any(|method| method.most_common(1000) != u64::MAX) {
+        if !self.writes()
+            || self.examiner().methods().any(|method| method.max_documents_per_key(1000) != u64::MAX)
+        {
             return Ok(());
         }
         let now = self.inner.now();
-        let mut asker = self.inner.asker(&now, desk);
-        let mut found = asker.find(&prepared.examined)?;
-        let mut subject = crate::desk::Subject::new(&prepared.examined);
+        let mut query = self.inner.query(&now, buffers);
+        let mut candidates = query.find(&prepared.examined)?;
+        let mut subject = crate::query_buffers::Subject::new(&prepared.examined);
         // What it decides is decided again; what it measures is kept.
-        asker.decide(&mut subject, &mut found)?;
-        prepared.found = Some(found);
+        query.decide(&mut subject, &mut candidates)?;
+        prepared.candidates = Some(candidates);
         Ok(())
     }
 
@@ -390,36 +407,36 @@ impl Index {
         self.writer.is_some()
     }
 
-    /// Carries out an order, together with those in the queue: one write for all of them.
-    pub(crate) fn submit(&self, order: Order) -> Result<Outcome, IndexError> {
+    /// Carries out a request, together with those in the queue: one write for all of them.
+    pub(crate) fn submit(&self, request: WriteRequest) -> Result<Outcome, IndexError> {
         let Some(writer) = &self.writer else {
             return Err(IndexError::Request(format!(
                 "{} is open for reading alone",
                 self.folder().display()
             )));
         };
-        let ticket = Arc::new(Ticket { order: Mutex::new(Some(order)), answer: Mutex::default() });
-        hold(&self.queue).push(ticket.clone());
+        let own = Arc::new(QueuedRequest { request: Mutex::new(Some(request)), answer: Mutex::default() });
+        lock_ignoring_poison(&self.queue).push(own.clone());
         let mut writer = writer.lock().map_err(|_| self.broken())?;
-        if let Some(answer) = hold(&ticket.answer).take() {
+        if let Some(answer) = lock_ignoring_poison(&own.answer).take() {
             return answer;
         }
-        let tickets = std::mem::take(&mut *hold(&self.queue));
-        let orders = tickets.iter().filter_map(|ticket| hold(&ticket.order).take()).collect();
-        match writer.carry_out(&self.inner, orders) {
+        let queued = std::mem::take(&mut *lock_ignoring_poison(&self.queue));
+        let requests = queued.iter().filter_map(|one| lock_ignoring_poison(&one.request).take()).collect();
+        match writer.execute(&self.inner, requests) {
             Ok(outcomes) => {
-                for (ticket, outcome) in tickets.iter().zip(outcomes) {
-                    *hold(&ticket.answer) = Some(outcome);
+                for (one, outcome) in queued.iter().zip(outcomes) {
+                    *lock_ignoring_poison(&one.answer) = Some(outcome);
                 }
             }
             Err(error) => {
-                for other in tickets.iter().filter(|other| !Arc::ptr_eq(other, &ticket)) {
-                    *hold(&other.answer) = Some(Err(self.broken()));
+                for other in queued.iter().filter(|other| !Arc::ptr_eq(other, &own)) {
+                    *lock_ignoring_poison(&other.answer) = Some(Err(self.broken()));
                 }
                 return Err(error);
             }
         }
-        let answer = hold(&ticket.answer).take();
+        let answer = lock_ignoring_poison(&own.answer).take();
         answer.unwrap_or_else(|| Err(self.broken()))
     }
 
@@ -479,7 +496,7 @@ impl Index {
 }
 
 /// A lock that a panic elsewhere does not take away: what it guards is replaced whole.
-pub(crate) fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -510,12 +527,12 @@ fn require(folder: &Path, own: &JobRecipe, recipe: &JobRecipe) -> Result<(), Ind
 /// The digest of a recipe and of what its methods learned.
 fn stamp(recipe: &JobRecipe, knowledge: &Path) -> Result<u128, IndexError> {
     let mut digests = hash::digest(recipe.to_toml().as_bytes()).to_le_bytes().to_vec();
-    digests.extend(learned(knowledge)?);
+    digests.extend(knowledge_digests(knowledge)?);
     Ok(hash::digest(&digests))
 }
 
 /// The digests of what methods learned.
-fn learned(knowledge: &Path) -> Result<Vec<u8>, IndexError> {
+fn knowledge_digests(knowledge: &Path) -> Result<Vec<u8>, IndexError> {
     let mut names: Vec<PathBuf> = std::fs::read_dir(knowledge)
         .map_err(|error| IndexError::read(knowledge, error))?
         .flatten()
@@ -541,30 +558,30 @@ fn lock(folder: &Path) -> Result<File, IndexError> {
 }
 
 /// Reads all that the manifest names, and the logs behind it.
-fn load(home: &Home) -> Result<Loaded, IndexError> {
-    let manifest = Manifest::read(&home.folder)?;
+fn load(layout: &IndexLayout) -> Result<LoadedIndex, IndexError> {
+    let manifest = Manifest::read(&layout.folder)?;
     // Older than all that is read behind it: a log only grows.
-    let mark = Acknowledged::read(&home.folder)?;
+    let mark = Acknowledged::read(&layout.folder)?;
     // Looked for first: all logs but the last are finished then, and what comes behind the last is of a later moment.
-    let last = log::last(&home.folder, manifest.log);
+    let last = log::last(&layout.folder, manifest.log);
     let mut snapshot = Snapshot { counts: manifest.counts, ..Snapshot::default() };
-    for listed in &manifest.segments {
-        let segment = Segment::open(home, listed.id, listed.first..listed.end)?;
-        snapshot.next = listed.end;
+    for entry in &manifest.segments {
+        let segment = Segment::open(layout, entry.id, entry.first..entry.end)?;
+        snapshot.next = entry.end;
         snapshot.parts.push(Part::Disk(Arc::new(segment)));
     }
     snapshot.fixed = snapshot.parts.len();
-    let mut log = Acknowledged { generation: manifest.log, end: 0, chain: log::first_of(manifest.log) };
+    let mut log = Acknowledged { generation: manifest.log, end: 0, chain: log::initial_chain(manifest.log) };
     let mut torn = 0;
     let mut last_mark = manifest.mark.as_ref().map(|mark| mark.clone().into_bytes());
-    let mut room = segment::Room::default();
+    let mut blocks = segment::BlockBuffers::default();
     for generation in last.into_iter().flat_map(|last| manifest.log..=last) {
-        let path = log::path(&home.folder, generation);
+        let path = log::path(&layout.folder, generation);
         if torn > 0 {
             return Err(IndexError::damaged(&path, "it goes on behind a write that is not whole"));
         }
-        let replayed = log::replay(&home.folder, generation, mark, |chunk| {
-            if chunk.first != snapshot.next || chunk.tables.len() != home.tables.count() {
+        let replayed = log::replay(&layout.folder, generation, mark, |chunk| {
+            if chunk.first != snapshot.next || chunk.tables.len() != layout.tables.count() {
                 return Err(IndexError::damaged(&path, "a write does not go on where the one before ended"));
             }
             if chunk.mark.is_some() {
@@ -573,7 +590,7 @@ fn load(home: &Home) -> Result<Loaded, IndexError> {
             let mut counts = snapshot.counts;
             counts.left_out += u64::from(chunk.left_out);
             for change in &chunk.changes {
-                counts.count(snapshot.row(change.number, &mut room)?.state, -1);
+                counts.count(snapshot.row(change.number, &mut blocks)?.state, -1);
                 counts.count(change.state, 1);
             }
             for (number, stored) in (chunk.first..).zip(&chunk.documents) {
@@ -591,33 +608,33 @@ fn load(home: &Home) -> Result<Loaded, IndexError> {
     }
     if mark.end > 0 && (mark.generation, mark.end) > (log.generation, log.end) {
         let what = "it is gone, and writes in it were on the disk when they were acknowledged";
-        return Err(IndexError::damaged(&log::path(&home.folder, mark.generation), what));
+        return Err(IndexError::damaged(&log::path(&layout.folder, mark.generation), what));
     }
-    Ok(Loaded { snapshot, manifest, log, torn, mark: last_mark })
+    Ok(LoadedIndex { snapshot, manifest, log, torn, mark: last_mark })
 }
 
 /// Reads while another process may replace files.
-fn load_patiently(home: &Home) -> Result<Loaded, IndexError> {
-    for _ in 0..LOOKS {
-        let before = Manifest::read(&home.folder)?;
-        let loaded = load(home);
+fn load_with_retries(layout: &IndexLayout) -> Result<LoadedIndex, IndexError> {
+    for _ in 0..READ_ATTEMPTS {
+        let before = Manifest::read(&layout.folder)?;
+        let loaded = load(layout);
         // A log may also have gone in the middle of it: then the manifest is another one.
-        if Manifest::read(&home.folder)? == before {
+        if Manifest::read(&layout.folder)? == before {
             return loaded;
         }
     }
-    Err(IndexError::Busy { folder: home.folder.clone() })
+    Err(IndexError::Busy { folder: layout.folder.clone() })
 }
 
 /// Removes what a killed process left behind.
-fn sweep(home: &Home, manifest: &Manifest) {
-    for entry in std::fs::read_dir(&home.folder).into_iter().flatten().flatten() {
+fn remove_leftovers(layout: &IndexLayout, manifest: &Manifest) {
+    for entry in std::fs::read_dir(&layout.folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
-        let known = |id: u64| manifest.segments.iter().any(|listed| listed.id == id);
-        let stray = segment::of_file(&path).is_some_and(|id| !known(id));
+        let known = |id: u64| manifest.segments.iter().any(|segment| segment.id == id);
+        let stray = segment::segment_id(&path).is_some_and(|id| !known(id));
         let old = name.strip_prefix("log-").and_then(|number| number.parse().ok());
-        let left = name == BEGUN || name.ends_with(".part");
+        let left = name == CREATION_MARKER || name.ends_with(".part");
         if stray || left || old.is_some_and(|number: u64| number < manifest.log) {
             // What stays costs room and nothing else.
             let _ = std::fs::remove_file(path);

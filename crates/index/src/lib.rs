@@ -4,10 +4,10 @@
 //! order in which they come, by the same rule as a job with `--keep first`: a document is new, or a kept one stands for it.
 //!
 //! - `index`: an open index, and what its folder holds
-//! - `writer`: one at a time, every change first in the log; `keeper`: segments and their merge, beside it
+//! - `writer`: one at a time, every change first in the log; `compactor`: segments and their merge, beside it
 //! - `answer`: the near-duplicates of a document; `browse`: documents by id and number, clusters; `check`: a check of all files
-//! - `take`: a whole corpus, on all threads; `fork`: a copy at one moment
-//! - `near`, `decide`: candidates by shared keys, measured; the rule that keeps or removes a document
+//! - `bulk`: a whole corpus, on all threads; `fork`: a copy at one moment
+//! - `candidates`, `decide`: candidates by shared keys, measured; the rule that keeps or removes a document
 //! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: keys that a table does not have;
 //!   `row`: the fixed-width record of each document
 //! - `log`, `acknowledged`, `manifest`: durability
@@ -15,31 +15,31 @@
 mod acknowledged;
 mod answer;
 mod browse;
+mod bulk;
+mod candidates;
 mod check;
 mod chunk;
+mod compactor;
 mod decide;
-mod desk;
 mod error;
 mod filter;
 mod fork;
 mod index;
-mod keeper;
 mod log;
 mod manifest;
-mod near;
 mod part;
+mod query_buffers;
 mod row;
 mod segment;
-mod take;
 mod writer;
 
 pub use answer::{Answer, Match};
 pub use browse::{Cluster, Entry};
-pub use check::Checked;
-pub use desk::{Desk, Prepared};
+pub use bulk::{CorpusRecord, Portion, Preparation, Progress};
+pub use check::CheckReport;
 pub use error::IndexError;
-pub use index::{Index, Made, Mode, Stats, Writing};
+pub use index::{CreateOptions, Index, Mode, Stats, WriterOptions};
 pub use part::Counts;
+pub use query_buffers::{PreparedDocument, QueryBuffers};
 pub use row::State;
-pub use take::{Portion, Progress, Taken, Wanted};
-pub use writer::{Known, Verdict};
+pub use writer::{OnExistingId, Verdict};

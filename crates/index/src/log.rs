@@ -17,7 +17,7 @@ use crate::chunk::{self, Chunk};
 use crate::error::IndexError;
 
 /// The length, its checksum, and that of the chunk and the frame before.
-const FRONT: usize = 16;
+const FRAME_HEADER: usize = 16;
 
 /// The path of a log.
 pub(crate) fn path(folder: &Path, generation: u64) -> PathBuf {
@@ -30,12 +30,12 @@ pub(crate) fn last(folder: &Path, first: u64) -> Option<u64> {
 }
 
 /// The number that the checksum of a log's first frame goes on from.
-pub(crate) fn first_of(generation: u64) -> u64 {
+pub(crate) fn initial_chain(generation: u64) -> u64 {
     hash::sum(&generation.to_le_bytes())
 }
 
 /// The checksum of a frame behind one with the checksum `chain`.
-fn next_of(chain: u64, chunk: &[u8]) -> u64 {
+fn next_chain(chain: u64, chunk: &[u8]) -> u64 {
     let mut both = [0; 16];
     both[..8].copy_from_slice(&chain.to_le_bytes());
     both[8..].copy_from_slice(&hash::sum(chunk).to_le_bytes());
@@ -43,12 +43,12 @@ fn next_of(chain: u64, chunk: &[u8]) -> u64 {
 }
 
 /// The front of a frame with this checksum.
-fn front(length: u32, sum: u64) -> [u8; FRONT] {
-    let mut front = [0; FRONT];
-    front[..4].copy_from_slice(&length.to_le_bytes());
-    front[4..8].copy_from_slice(&sum_of_length(length).to_le_bytes());
-    front[8..].copy_from_slice(&sum.to_le_bytes());
-    front
+fn frame_header(length: u32, sum: u64) -> [u8; FRAME_HEADER] {
+    let mut frame_header = [0; FRAME_HEADER];
+    frame_header[..4].copy_from_slice(&length.to_le_bytes());
+    frame_header[4..8].copy_from_slice(&sum_of_length(length).to_le_bytes());
+    frame_header[8..].copy_from_slice(&sum.to_le_bytes());
+    frame_header
 }
 
 fn sum_of_length(length: u32) -> u32 {
@@ -93,14 +93,14 @@ impl Log {
     /// Writes a chunk. When this returns, it survives the end of the process, and with `sync` that of the machine.
     pub(crate) fn append(&mut self, chunk: &Chunk) -> Result<(), IndexError> {
         self.frame.clear();
-        self.frame.resize(FRONT, 0);
+        self.frame.resize(FRAME_HEADER, 0);
         chunk::encode(chunk, &mut self.frame);
-        let length = self.frame.len() - FRONT;
+        let length = self.frame.len() - FRAME_HEADER;
         let length = u32::try_from(length).map_err(|_| {
             IndexError::Request("one write holds more than 4 GB; send fewer documents at once".to_owned())
         })?;
-        let chain = next_of(self.written.chain, &self.frame[FRONT..]);
-        self.frame[..FRONT].copy_from_slice(&front(length, chain));
+        let chain = next_chain(self.written.chain, &self.frame[FRAME_HEADER..]);
+        self.frame[..FRAME_HEADER].copy_from_slice(&frame_header(length, chain));
         let end = self.written.end + self.frame.len() as u64;
         let written = Acknowledged { chain, end, ..self.written };
         let mut write = || {
@@ -134,7 +134,7 @@ impl Log {
 
 /// The extent of a log that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Found {
+pub(crate) struct LogExtent {
     /// The end of the last whole frame, and its checksum.
     pub(crate) end: u64,
     pub(crate) chain: u64,
@@ -148,7 +148,7 @@ pub(crate) fn replay(
     generation: u64,
     mark: Acknowledged,
     mut each: impl FnMut(Chunk) -> Result<(), IndexError>,
-) -> Result<Option<Found>, IndexError> {
+) -> Result<Option<LogExtent>, IndexError> {
     let path = &path(folder, generation);
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -157,46 +157,46 @@ pub(crate) fn replay(
     let mut marked = mark.generation != generation || mark.end == 0;
     let length = file.metadata().map_err(|error| IndexError::read(path, error))?.len();
     let mut reader = BufReader::with_capacity(1 << 20, file);
-    let mut found = Found { end: 0, chain: first_of(generation), torn: 0 };
-    let (mut begins, mut frame) = ([0; FRONT], Vec::new());
-    while found.end + FRONT as u64 <= length {
-        reader.read_exact(&mut begins).map_err(|error| IndexError::read(path, error))?;
+    let mut extent = LogExtent { end: 0, chain: initial_chain(generation), torn: 0 };
+    let (mut header, mut frame) = ([0; FRAME_HEADER], Vec::new());
+    while extent.end + FRAME_HEADER as u64 <= length {
+        reader.read_exact(&mut header).map_err(|error| IndexError::read(path, error))?;
         // Room that was never filled before the machine stopped.
-        if begins == [0; FRONT] {
+        if header == [0; FRAME_HEADER] {
             break;
         }
-        let size = u32::from_le_bytes(*begins.first_chunk().expect("four bytes"));
-        if begins[4..8] != sum_of_length(size).to_le_bytes() {
-            let what = format!("the length of the write at byte {} does not match its checksum", found.end);
+        let size = u32::from_le_bytes(*header.first_chunk().expect("four bytes"));
+        if header[4..8] != sum_of_length(size).to_le_bytes() {
+            let what = format!("the length of the write at byte {} does not match its checksum", extent.end);
             return Err(IndexError::damaged(path, what));
         }
-        let behind = found.end + FRONT as u64 + u64::from(size);
+        let behind = extent.end + FRAME_HEADER as u64 + u64::from(size);
         if behind > length {
             break;
         }
         frame.resize(size as usize, 0);
         reader.read_exact(&mut frame).map_err(|error| IndexError::read(path, error))?;
-        let chain = next_of(found.chain, &frame);
-        let whole = begins == front(size, chain);
+        let chain = next_chain(extent.chain, &frame);
+        let whole = header == frame_header(size, chain);
         let Some(chunk) = Some(&frame).filter(|_| whole).and_then(|frame| chunk::decode(frame)) else {
             // The last frame may be torn where the machine stopped; a broken one with others behind it is damage.
             if behind == length {
                 break;
             }
-            let what = format!("the write at byte {} does not match its checksum", found.end);
+            let what = format!("the write at byte {} does not match its checksum", extent.end);
             return Err(IndexError::damaged(path, what));
         };
         each(chunk)?;
-        (found.end, found.chain) = (behind, chain);
+        (extent.end, extent.chain) = (behind, chain);
         marked |= mark.end == behind && mark.chain == chain;
     }
-    found.torn = length - found.end;
+    extent.torn = length - extent.end;
     if !marked {
         let what = format!(
             "it has {} bytes of whole writes, and {} were on the disk when they were acknowledged",
-            found.end, mark.end
+            extent.end, mark.end
         );
         return Err(IndexError::damaged(path, what));
     }
-    Ok(Some(found))
+    Ok(Some(extent))
 }

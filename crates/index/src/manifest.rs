@@ -27,7 +27,7 @@ pub(crate) struct Manifest {
     pub(crate) secret: String,
     /// True if texts are kept.
     pub(crate) text: bool,
-    pub(crate) segments: Vec<Listed>,
+    pub(crate) segments: Vec<SegmentEntry>,
     /// The first log with documents that are in no segment.
     pub(crate) log: u64,
     pub(crate) next_segment: u64,
@@ -46,7 +46,7 @@ struct Format {
 
 /// A segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listed {
+pub(crate) struct SegmentEntry {
     pub(crate) id: u64,
     pub(crate) first: u32,
     pub(crate) end: u32,

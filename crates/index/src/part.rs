@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::chunk::{Chunk, Stored, Tables};
+use crate::chunk::{Chunk, StoredDocument, Tables};
 use crate::error::IndexError;
 use crate::row::{Row, State};
-use crate::segment::{Room, Segment};
+use crate::segment::{BlockBuffers, Segment};
 use crate::writer::id_key;
 
 /// A part of the index.
@@ -39,7 +39,7 @@ impl Part {
         &self,
         table: usize,
         key: u64,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
         each: &mut dyn FnMut(u32, u32),
     ) -> Result<(), IndexError> {
         match self {
@@ -47,7 +47,7 @@ impl Part {
                 chunk.find(table, key).iter().for_each(|&(_, value, tag)| each(value, tag));
                 Ok(())
             }
-            Part::Disk(segment) => segment.find(table, key, room, each),
+            Part::Disk(segment) => segment.find(table, key, blocks, each),
         }
     }
 
@@ -63,10 +63,10 @@ impl Part {
         matches!(self, Part::Disk(_))
     }
 
-    fn change(&self, number: u32, room: &mut Room) -> Result<Option<State>, IndexError> {
+    fn change(&self, number: u32, blocks: &mut BlockBuffers) -> Result<Option<State>, IndexError> {
         let change = match self {
             Part::Memory(chunk) => chunk.change(number),
-            Part::Disk(segment) => segment.change(number, room)?,
+            Part::Disk(segment) => segment.change(number, blocks)?,
         };
         Ok(change.map(|change| change.state))
     }
@@ -95,7 +95,7 @@ impl Counts {
         let slot = match state {
             State::Kept => &mut self.kept,
             State::Removed { .. } => &mut self.removed,
-            State::Deleted | State::Ghost => &mut self.deleted,
+            State::Deleted | State::DeletedLeader => &mut self.deleted,
         };
         *slot = slot.saturating_add_signed(by);
     }
@@ -114,7 +114,7 @@ pub(crate) struct Snapshot {
     /// Grows when the state of earlier documents changes.
     pub(crate) epoch: u64,
     /// Grows when parts are replaced by others: a row has offsets of names and texts in its part.
-    pub(crate) layout: u64,
+    pub(crate) layout_version: u64,
     pub(crate) counts: Counts,
     /// The counts when the last part became fixed.
     pub(crate) frozen_counts: Counts,
@@ -123,7 +123,7 @@ pub(crate) struct Snapshot {
 impl Snapshot {
     /// Returns the age of the snapshot; rows read from it are valid in snapshots of the same age.
     pub(crate) fn age(&self) -> (u64, u64) {
-        (self.epoch, self.layout)
+        (self.epoch, self.layout_version)
     }
 
     /// Appends a chunk.
@@ -174,23 +174,28 @@ impl Snapshot {
         table: usize,
         key: u64,
         from: u32,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
         each: &mut dyn FnMut(u32, u32),
     ) -> Result<(), IndexError> {
         let parts = self.parts.iter().filter(|part| part.range().end > from || from == 0);
         for part in parts {
-            part.find(table, key, room, each)?;
+            part.find(table, key, blocks, each)?;
         }
         Ok(())
     }
 
     /// Returns the numbers that a key leads to, sorted.
-    pub(crate) fn found(&self, table: usize, key: u64, room: &mut Room) -> Result<Vec<u32>, IndexError> {
-        let mut found = Vec::new();
-        self.find(table, key, 0, room, &mut |value, _| found.push(value))?;
-        found.sort_unstable();
-        found.dedup();
-        Ok(found)
+    pub(crate) fn lookup(
+        &self,
+        table: usize,
+        key: u64,
+        blocks: &mut BlockBuffers,
+    ) -> Result<Vec<u32>, IndexError> {
+        let mut numbers = Vec::new();
+        self.find(table, key, 0, blocks, &mut |value, _| numbers.push(value))?;
+        numbers.sort_unstable();
+        numbers.dedup();
+        Ok(numbers)
     }
 
     /// The documents of an id that are there, with their numbers.
@@ -198,12 +203,12 @@ impl Snapshot {
         &self,
         tables: &Tables,
         id: &str,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
     ) -> Result<Vec<(u32, Row)>, IndexError> {
         let mut live = Vec::new();
-        for number in self.found(tables.ids(), id_key(id), room)? {
-            let row = self.row(number, room)?;
-            if row.state.is_live() && self.names(number, &row, room)?.0 == id {
+        for number in self.lookup(tables.ids(), id_key(id), blocks)? {
+            let row = self.row(number, blocks)?;
+            if row.state.is_live() && self.names(number, &row, blocks)?.0 == id {
                 live.push((number, row));
             }
         }
@@ -215,11 +220,11 @@ impl Snapshot {
         &self,
         tables: &Tables,
         id: &str,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
     ) -> Result<Option<u32>, IndexError> {
-        for number in self.found(tables.ids(), id_key(id), room)? {
-            let row = self.row(number, room)?;
-            if row.state.is_live() && self.names(number, &row, room)?.0 == id {
+        for number in self.lookup(tables.ids(), id_key(id), blocks)? {
+            let row = self.row(number, blocks)?;
+            if row.state.is_live() && self.names(number, &row, blocks)?.0 == id {
                 return Ok(Some(number));
             }
         }
@@ -227,16 +232,16 @@ impl Snapshot {
     }
 
     /// The row of a document, with its state now.
-    pub(crate) fn row(&self, number: u32, room: &mut Room) -> Result<Row, IndexError> {
-        let owner = self.owner(number).ok_or_else(|| nobody(number))?;
+    pub(crate) fn row(&self, number: u32, blocks: &mut BlockBuffers) -> Result<Row, IndexError> {
+        let owner = self.owner(number).ok_or_else(|| no_document(number))?;
         let mut row = match &self.parts[owner] {
             Part::Memory(chunk) => {
-                chunk.get(number).map(|stored| stored.row).ok_or_else(|| nobody(number))?
+                chunk.get(number).map(|stored| stored.row).ok_or_else(|| no_document(number))?
             }
-            Part::Disk(segment) => segment.row(number, room)?,
+            Part::Disk(segment) => segment.row(number, blocks)?,
         };
         for part in self.parts[owner + 1..].iter().rev().filter(|part| part.has_changes()) {
-            if let Some(state) = part.change(number, room)? {
+            if let Some(state) = part.change(number, blocks)? {
                 row.state = state;
                 break;
             }
@@ -251,7 +256,7 @@ impl Snapshot {
             Some(Part::Disk(segment)) => Some(Holder::Disk(segment)),
             None => None,
         }
-        .ok_or_else(|| nobody(number))
+        .ok_or_else(|| no_document(number))
     }
 
     /// The id and the address of a document.
@@ -259,11 +264,11 @@ impl Snapshot {
         &self,
         number: u32,
         row: &Row,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
     ) -> Result<(String, Option<String>), IndexError> {
         match self.holder(number)? {
             Holder::Memory(stored) => Ok((stored.id.clone(), stored.url.clone())),
-            Holder::Disk(segment) => segment.names(row, room),
+            Holder::Disk(segment) => segment.names(row, blocks),
         }
     }
 
@@ -272,13 +277,13 @@ impl Snapshot {
         &self,
         number: u32,
         row: &Row,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
         out: &mut Vec<u8>,
     ) -> Result<(), IndexError> {
         out.clear();
         match self.holder(number)? {
             Holder::Memory(stored) => out.extend_from_slice(&stored.record),
-            Holder::Disk(segment) => segment.record(row, room, out)?,
+            Holder::Disk(segment) => segment.record(row, blocks, out)?,
         }
         Ok(())
     }
@@ -288,13 +293,13 @@ impl Snapshot {
         &self,
         number: u32,
         row: &Row,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
         out: &mut Vec<u8>,
     ) -> Result<(), IndexError> {
         out.clear();
         match self.holder(number)? {
             Holder::Memory(stored) => out.extend_from_slice(&stored.body),
-            Holder::Disk(segment) => segment.body(row, room, out)?,
+            Holder::Disk(segment) => segment.body(row, blocks, out)?,
         }
         Ok(())
     }
@@ -302,10 +307,10 @@ impl Snapshot {
 
 /// The object that holds a document: the document itself in memory, or its segment on disk.
 enum Holder<'h> {
-    Memory(&'h Stored),
+    Memory(&'h StoredDocument),
     Disk(&'h Segment),
 }
 
-fn nobody(number: u32) -> IndexError {
+fn no_document(number: u32) -> IndexError {
     IndexError::Request(format!("the index has no document of number {number}"))
 }

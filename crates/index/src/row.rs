@@ -1,9 +1,11 @@
 //! The fixed-width record kept for each document.
 
 /// A number that no document has.
-pub(crate) const NOBODY: u32 = u32::MAX;
+pub(crate) const NO_DOCUMENT: u32 = u32::MAX;
+/// The length of an address, or the number of a record, that a document does not have.
+pub(crate) const ABSENT: u32 = u32::MAX;
 const DELETED: u32 = u32::MAX - 1;
-const GHOST: u32 = u32::MAX - 2;
+const DELETED_LEADER: u32 = u32::MAX - 2;
 
 /// The most documents that an index holds.
 pub(crate) const MOST_DOCUMENTS: u32 = u32::MAX - 16;
@@ -23,7 +25,7 @@ pub enum State {
     /// It was deleted from the index.
     Deleted,
     /// It was deleted; the postings by which others with the same words are found are still there.
-    Ghost,
+    DeletedLeader,
 }
 
 impl State {
@@ -34,18 +36,18 @@ impl State {
 
     fn pack(self) -> (u32, f64) {
         match self {
-            State::Kept => (NOBODY, 0.0),
+            State::Kept => (NO_DOCUMENT, 0.0),
             State::Removed { witness, similarity } => (witness, similarity.unwrap_or(f64::NAN)),
             State::Deleted => (DELETED, 0.0),
-            State::Ghost => (GHOST, 0.0),
+            State::DeletedLeader => (DELETED_LEADER, 0.0),
         }
     }
 
     fn unpack(witness: u32, similarity: f64) -> Self {
         match witness {
-            NOBODY => State::Kept,
+            NO_DOCUMENT => State::Kept,
             DELETED => State::Deleted,
-            GHOST => State::Ghost,
+            DELETED_LEADER => State::DeletedLeader,
             witness => {
                 State::Removed { witness, similarity: Some(similarity).filter(|number| !number.is_nan()) }
             }
@@ -68,11 +70,11 @@ pub(crate) struct Row {
     /// The offset of its id in the file of names, with the address after it; `id` and `url` are their lengths.
     pub(crate) names: u64,
     pub(crate) id: u32,
-    /// [`NOBODY`] without an address.
+    /// [`ABSENT`] without an address.
     pub(crate) url: u32,
     pub(crate) body: u64,
     pub(crate) body_bytes: u32,
-    /// The number of its record; [`NOBODY`] without one.
+    /// The number of its record; [`ABSENT`] without one.
     pub(crate) record: u32,
 }
 
@@ -158,7 +160,7 @@ mod tests {
             State::Removed { witness: 7, similarity: Some(0.875) },
             State::Removed { witness: 0, similarity: None },
             State::Deleted,
-            State::Ghost,
+            State::DeletedLeader,
         ];
         for state in states {
             let row = Row {
@@ -169,7 +171,7 @@ mod tests {
                 state,
                 names: 4,
                 id: 5,
-                url: NOBODY,
+                url: ABSENT,
                 body: 6,
                 body_bytes: 7,
                 record: 8,

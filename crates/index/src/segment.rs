@@ -24,21 +24,21 @@ use crate::chunk::{Posting, Tables};
 use crate::error::IndexError;
 use crate::filter::Filter;
 use crate::part::Part;
-use crate::row::{Change, NOBODY, Row, State};
+use crate::row::{ABSENT, Change, Row, State};
 
 /// Bytes of a block of a table.
 const TABLE_BLOCK: usize = 4 << 10;
 
 /// Buffers for blocks, reused from read to read.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct BlockBuffers {
     block: Vec<u8>,
     bytes: Vec<u8>,
 }
 
 /// The folder of an index, and the properties that all its files share.
 #[derive(Debug, Clone)]
-pub(crate) struct Home {
+pub(crate) struct IndexLayout {
     pub(crate) folder: PathBuf,
     pub(crate) stamp: u128,
     pub(crate) tables: Tables,
@@ -48,11 +48,11 @@ pub(crate) struct Home {
     pub(crate) filters: Arc<AtomicU64>,
 }
 
-impl Home {
+impl IndexLayout {
     fn label(&self, kind: &'static str, width: usize) -> Label {
         let label = Label::new(kind, width, self.stamp);
         match kind {
-            // Documents are met in any order, and most of what is read for one is its block.
+            // Documents are read in any order, and most of what is read for one is its block.
             "rows" | "records" | "names" => label.with_blocks(1 << 10),
             "bodies" => label.with_blocks(2 << 10),
             "table" => label.with_blocks(TABLE_BLOCK),
@@ -69,7 +69,7 @@ impl Home {
     }
 
     /// Reserves memory for a filter, if enough is left.
-    fn spare(&self, bytes: u64) -> bool {
+    fn reserve_filter(&self, bytes: u64) -> bool {
         let less = |left: u64| left.checked_sub(bytes);
         self.filters.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
     }
@@ -117,40 +117,41 @@ struct Table {
 
 impl Segment {
     /// Opens the files of a segment.
-    pub(crate) fn open(home: &Home, id: u64, range: Range<u32>) -> Result<Self, IndexError> {
+    pub(crate) fn open(layout: &IndexLayout, id: u64, range: Range<u32>) -> Result<Self, IndexError> {
         let open = |what: &str, kind: &'static str, width| {
-            Ok::<Run, IndexError>(Run::open(&home.path(id, what), home.label(kind, width))?)
+            Ok::<Run, IndexError>(Run::open(&layout.path(id, what), layout.label(kind, width))?)
         };
         let table = |number: usize| {
-            let run = open(&format!("table{number}"), "table", home.width(number))?;
+            let run = open(&format!("table{number}"), "table", layout.width(number))?;
             let mut fence = Vec::new();
             let mut keys = open(&format!("fence{number}"), "fence", 8)?.records();
             while let Some(key) = keys.next()? {
                 fence.push(u64::from_le_bytes(key.try_into().expect("eight bytes")));
             }
             if fence.len() as u64 != run.block_count() {
-                let file = home.path(id, &format!("fence{number}"));
+                let file = layout.path(id, &format!("fence{number}"));
                 return Err(IndexError::damaged(&file, "it is not that of its table"));
             }
             let filter = open(&format!("filter{number}"), "filter", 8)?;
-            let filter = if home.spare(filter.bytes()) { Some(read_filter(filter)?) } else { None };
-            Ok(Table { run, width: home.width(number), fence, filter })
+            let filter =
+                if layout.reserve_filter(filter.bytes()) { Some(read_filter(filter)?) } else { None };
+            Ok(Table { run, width: layout.width(number), fence, filter })
         };
         let segment = Segment {
             id,
             rows: open("rows", "rows", Row::WIDTH)?,
             names: open("names", "names", 1)?,
-            records: open("records", "records", home.record.max(1))?,
+            records: open("records", "records", layout.record.max(1))?,
             bodies: open("bodies", "bodies", 1)?,
             changes: open("changes", "changes", Change::WIDTH)?,
-            tables: (0..home.tables.count()).map(table).collect::<Result<_, _>>()?,
+            tables: (0..layout.tables.count()).map(table).collect::<Result<_, _>>()?,
             range,
-            filters: home.filters.clone(),
+            filters: layout.filters.clone(),
         };
         if segment.rows.count() != segment.range.len() as u64 {
             let what =
                 format!("it has {} rows and should have {}", segment.rows.count(), segment.range.len());
-            return Err(IndexError::damaged(&home.path(id, "rows"), what));
+            return Err(IndexError::damaged(&layout.path(id, "rows"), what));
         }
         Ok(segment)
     }
@@ -181,30 +182,44 @@ impl Segment {
         self.changes.count() > 0
     }
 
-    pub(crate) fn row(&self, number: u32, room: &mut Room) -> Result<Row, IndexError> {
+    pub(crate) fn row(&self, number: u32, blocks: &mut BlockBuffers) -> Result<Row, IndexError> {
         let offset = u64::from(number - self.range.start) * Row::WIDTH as u64;
-        room.bytes.clear();
-        self.rows.read(offset, Row::WIDTH, &mut room.block, &mut room.bytes)?;
-        Ok(Row::decode(room.bytes.first_chunk().expect("as many bytes as were asked for")))
+        blocks.bytes.clear();
+        self.rows.read(offset, Row::WIDTH, &mut blocks.block, &mut blocks.bytes)?;
+        Ok(Row::decode(blocks.bytes.first_chunk().expect("as many bytes as were asked for")))
     }
 
     /// The id and the address of a document.
-    pub(crate) fn names(&self, row: &Row, room: &mut Room) -> Result<(String, Option<String>), IndexError> {
-        let url = if row.url == NOBODY { 0 } else { row.url as usize };
-        room.bytes.clear();
-        self.names.read(row.names, row.id as usize + url, &mut room.block, &mut room.bytes)?;
-        let (id, address) = room.bytes.split_at(row.id as usize);
+    pub(crate) fn names(
+        &self,
+        row: &Row,
+        blocks: &mut BlockBuffers,
+    ) -> Result<(String, Option<String>), IndexError> {
+        let url = if row.url == ABSENT { 0 } else { row.url as usize };
+        blocks.bytes.clear();
+        self.names.read(row.names, row.id as usize + url, &mut blocks.block, &mut blocks.bytes)?;
+        let (id, address) = blocks.bytes.split_at(row.id as usize);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ok((text(id), (row.url != NOBODY).then(|| text(address))))
+        Ok((text(id), (row.url != ABSENT).then(|| text(address))))
     }
 
-    pub(crate) fn record(&self, row: &Row, room: &mut Room, out: &mut Vec<u8>) -> Result<(), IndexError> {
+    pub(crate) fn record(
+        &self,
+        row: &Row,
+        blocks: &mut BlockBuffers,
+        out: &mut Vec<u8>,
+    ) -> Result<(), IndexError> {
         let width = self.records.bytes() / self.records.count().max(1);
-        Ok(self.records.read(u64::from(row.record) * width, width as usize, &mut room.block, out)?)
+        Ok(self.records.read(u64::from(row.record) * width, width as usize, &mut blocks.block, out)?)
     }
 
-    pub(crate) fn body(&self, row: &Row, room: &mut Room, out: &mut Vec<u8>) -> Result<(), IndexError> {
-        Ok(self.bodies.read(row.body, row.body_bytes as usize, &mut room.block, out)?)
+    pub(crate) fn body(
+        &self,
+        row: &Row,
+        blocks: &mut BlockBuffers,
+        out: &mut Vec<u8>,
+    ) -> Result<(), IndexError> {
+        Ok(self.bodies.read(row.body, row.body_bytes as usize, &mut blocks.block, out)?)
     }
 
     /// Hands the postings of a key to `each`.
@@ -212,7 +227,7 @@ impl Segment {
         &self,
         table: usize,
         key: u64,
-        room: &mut Room,
+        blocks: &mut BlockBuffers,
         each: &mut dyn FnMut(u32, u32),
     ) -> Result<(), IndexError> {
         let table = &self.tables[table];
@@ -222,9 +237,9 @@ impl Segment {
         // A key may begin in the block before the first one that begins with it.
         let mut block = table.fence.partition_point(|&first| first < key).saturating_sub(1);
         while table.fence.get(block).is_some_and(|&first| first <= key) {
-            table.run.block(block as u64, &mut room.block)?;
-            let count = room.block.len() / table.width;
-            let posting = |index: usize| posting(&room.block[index * table.width..], table.width);
+            table.run.block(block as u64, &mut blocks.block)?;
+            let count = blocks.block.len() / table.width;
+            let posting = |index: usize| posting(&blocks.block[index * table.width..], table.width);
             let mut index = lower_bound(count, |index| posting(index).0 < key);
             while index < count {
                 let (found, value, tag) = posting(index);
@@ -240,18 +255,22 @@ impl Segment {
     }
 
     /// Returns the change of an earlier document.
-    pub(crate) fn change(&self, number: u32, room: &mut Room) -> Result<Option<Change>, IndexError> {
+    pub(crate) fn change(
+        &self,
+        number: u32,
+        blocks: &mut BlockBuffers,
+    ) -> Result<Option<Change>, IndexError> {
         let (mut low, mut high) = (0, self.changes.count());
         while low < high {
             let middle = (low + high) / 2;
-            room.bytes.clear();
+            blocks.bytes.clear();
             self.changes.read(
                 middle * Change::WIDTH as u64,
                 Change::WIDTH,
-                &mut room.block,
-                &mut room.bytes,
+                &mut blocks.block,
+                &mut blocks.bytes,
             )?;
-            let change = Change::decode(room.bytes.first_chunk().expect("as many bytes as were asked for"));
+            let change = Change::decode(blocks.bytes.first_chunk().expect("as many bytes as were asked for"));
             match change.number.cmp(&number) {
                 std::cmp::Ordering::Equal => return Ok(Some(change)),
                 std::cmp::Ordering::Less => low = middle + 1,
@@ -272,10 +291,10 @@ impl Segment {
     }
 
     /// Reads every block of every file, which checks them all.
-    pub(crate) fn check(&self, room: &mut Room) -> Result<(), IndexError> {
+    pub(crate) fn check(&self, blocks: &mut BlockBuffers) -> Result<(), IndexError> {
         let runs = [&self.rows, &self.names, &self.records, &self.bodies, &self.changes];
         for run in runs.into_iter().chain(self.tables.iter().map(|table| &table.run)) {
-            (0..run.block_count()).try_for_each(|block| run.block(block, &mut room.block))?;
+            (0..run.block_count()).try_for_each(|block| run.block(block, &mut blocks.block))?;
         }
         Ok(())
     }
@@ -308,12 +327,12 @@ fn lower_bound(count: usize, before: impl Fn(usize) -> bool) -> usize {
 }
 
 /// Writes neighbouring parts as one segment. Deleted documents leave a row and nothing else.
-pub(crate) fn write(home: &Home, id: u64, parts: &[Part]) -> Result<(), IndexError> {
-    let gone = write_documents(home, id, parts)?;
-    for table in 0..home.tables.count() {
-        write_table(home, id, parts, table, &gone)?;
+pub(crate) fn write(layout: &IndexLayout, id: u64, parts: &[Part]) -> Result<(), IndexError> {
+    let gone = write_documents(layout, id, parts)?;
+    for table in 0..layout.tables.count() {
+        write_table(layout, id, parts, table, &gone)?;
     }
-    Ok(sync(&home.files(id)).map_err(EngineError::from)?)
+    Ok(sync(&layout.files(id)).map_err(EngineError::from)?)
 }
 
 /// Returns the changes in some parts, the latest of each document, sorted by number.
@@ -332,16 +351,17 @@ fn changes(parts: &[Part]) -> Result<Vec<Change>, IndexError> {
 }
 
 /// Writes rows, names, records, bodies and changes; returns the numbers of those that are gone, sorted.
-fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, IndexError> {
-    let create = |what: &'static str, width| RunWriter::create(&home.path(id, what), home.label(what, width));
+fn write_documents(layout: &IndexLayout, id: u64, parts: &[Part]) -> Result<Vec<u32>, IndexError> {
+    let create =
+        |what: &'static str, width| RunWriter::create(&layout.path(id, what), layout.label(what, width));
     let mut rows = create("rows", Row::WIDTH)?;
     let mut names = create("names", 1)?;
-    let mut records = create("records", home.record.max(1))?;
+    let mut records = create("records", layout.record.max(1))?;
     let mut bodies = create("bodies", 1)?;
     let changes = changes(parts)?;
     let mut next = changes.iter().peekable();
     let mut gone = Vec::new();
-    let mut held = 0u32;
+    let mut record_number = 0u32;
     let mut writer = |number: u32, row: &mut Row, source: &mut Source<'_>| -> Result<(), IndexError> {
         while next.next_if(|change| change.number < number).is_some() {}
         if let Some(change) = next.next_if(|change| change.number == number) {
@@ -356,14 +376,14 @@ fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, Ind
             names.push(source.names(&original)?)?;
             bodies.push(source.body(&original)?)?;
         } else {
-            (row.id, row.url, row.body_bytes) = (0, NOBODY, 0);
+            (row.id, row.url, row.body_bytes) = (0, ABSENT, 0);
         }
-        if row.record != NOBODY && row.state != State::Deleted {
+        if row.record != ABSENT && row.state != State::Deleted {
             records.push(source.record(&original)?)?;
-            row.record = held;
-            held += 1;
+            row.record = record_number;
+            record_number += 1;
         } else {
-            row.record = NOBODY;
+            row.record = ABSENT;
         }
         Ok(rows.push(&row.encode())?)
     };
@@ -376,7 +396,7 @@ fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, Ind
                 }
             }
             Part::Disk(segment) => {
-                let mut source = Source::Disk(Box::new(Front::new(segment)));
+                let mut source = Source::Disk(Box::new(SegmentReader::new(segment)));
                 for number in segment.range.clone() {
                     let mut row = source.row(number)?;
                     writer(number, &mut row, &mut source)?;
@@ -399,42 +419,42 @@ fn write_documents(home: &Home, id: u64, parts: &[Part]) -> Result<Vec<u32>, Ind
 
 /// The source of documents that are written again.
 enum Source<'s> {
-    Memory(&'s crate::chunk::Stored, Vec<u8>),
-    Disk(Box<Front<'s>>),
+    Memory(&'s crate::chunk::StoredDocument, Vec<u8>),
+    Disk(Box<SegmentReader<'s>>),
 }
 
 /// The documents of a segment, read from the front; the current block of each file stays in memory.
-struct Front<'s> {
+struct SegmentReader<'s> {
     segment: &'s Segment,
-    rows: Held<'s>,
-    names: Held<'s>,
-    records: Held<'s>,
-    bodies: Held<'s>,
+    rows: CachedRun<'s>,
+    names: CachedRun<'s>,
+    records: CachedRun<'s>,
+    bodies: CachedRun<'s>,
     out: Vec<u8>,
 }
 
-impl<'s> Front<'s> {
+impl<'s> SegmentReader<'s> {
     fn new(segment: &'s Segment) -> Self {
-        let held = |run| Held { run, number: None, block: Vec::new() };
-        Front {
+        let cached = |run| CachedRun { run, number: None, block: Vec::new() };
+        SegmentReader {
             segment,
-            rows: held(&segment.rows),
-            names: held(&segment.names),
-            records: held(&segment.records),
-            bodies: held(&segment.bodies),
+            rows: cached(&segment.rows),
+            names: cached(&segment.names),
+            records: cached(&segment.records),
+            bodies: cached(&segment.bodies),
             out: Vec::new(),
         }
     }
 }
 
 /// A file with its current block.
-struct Held<'s> {
+struct CachedRun<'s> {
     run: &'s Run,
     number: Option<u64>,
     block: Vec<u8>,
 }
 
-impl Held<'_> {
+impl CachedRun<'_> {
     fn read(&mut self, mut offset: u64, length: usize, out: &mut Vec<u8>) -> Result<(), IndexError> {
         out.clear();
         while out.len() < length {
@@ -461,10 +481,10 @@ impl Source<'_> {
     fn row(&mut self, number: u32) -> Result<Row, IndexError> {
         match self {
             Source::Memory(stored, _) => Ok(stored.row),
-            Source::Disk(front) => {
-                let offset = u64::from(number - front.segment.range.start) * Row::WIDTH as u64;
-                front.rows.read(offset, Row::WIDTH, &mut front.out)?;
-                Ok(Row::decode(front.out.first_chunk().expect("as many bytes as were asked for")))
+            Source::Disk(reader) => {
+                let offset = u64::from(number - reader.segment.range.start) * Row::WIDTH as u64;
+                reader.rows.read(offset, Row::WIDTH, &mut reader.out)?;
+                Ok(Row::decode(reader.out.first_chunk().expect("as many bytes as were asked for")))
             }
         }
     }
@@ -477,10 +497,10 @@ impl Source<'_> {
                 out.extend_from_slice(stored.url.as_deref().unwrap_or_default().as_bytes());
                 Ok(out)
             }
-            Source::Disk(front) => {
-                let url = if row.url == NOBODY { 0 } else { row.url as usize };
-                front.names.read(row.names, row.id as usize + url, &mut front.out)?;
-                Ok(&front.out)
+            Source::Disk(reader) => {
+                let url = if row.url == ABSENT { 0 } else { row.url as usize };
+                reader.names.read(row.names, row.id as usize + url, &mut reader.out)?;
+                Ok(&reader.out)
             }
         }
     }
@@ -488,11 +508,11 @@ impl Source<'_> {
     fn record(&mut self, row: &Row) -> Result<&[u8], IndexError> {
         match self {
             Source::Memory(stored, _) => Ok(&stored.record),
-            Source::Disk(front) => {
-                let run = front.records.run;
+            Source::Disk(reader) => {
+                let run = reader.records.run;
                 let width = run.bytes() / run.count().max(1);
-                front.records.read(u64::from(row.record) * width, width as usize, &mut front.out)?;
-                Ok(&front.out)
+                reader.records.read(u64::from(row.record) * width, width as usize, &mut reader.out)?;
+                Ok(&reader.out)
             }
         }
     }
@@ -500,19 +520,26 @@ impl Source<'_> {
     fn body(&mut self, row: &Row) -> Result<&[u8], IndexError> {
         match self {
             Source::Memory(stored, _) => Ok(&stored.body),
-            Source::Disk(front) => {
-                front.bodies.read(row.body, row.body_bytes as usize, &mut front.out)?;
-                Ok(&front.out)
+            Source::Disk(reader) => {
+                reader.bodies.read(row.body, row.body_bytes as usize, &mut reader.out)?;
+                Ok(&reader.out)
             }
         }
     }
 }
 
 /// Merges a table of all parts, without postings that lead to documents that are gone.
-fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32]) -> Result<(), IndexError> {
-    let width = home.width(table);
-    let mut run = RunWriter::create(&home.path(id, &format!("table{table}")), home.label("table", width))?;
-    let mut fence = RunWriter::create(&home.path(id, &format!("fence{table}")), home.label("fence", 8))?;
+fn write_table(
+    layout: &IndexLayout,
+    id: u64,
+    parts: &[Part],
+    table: usize,
+    gone: &[u32],
+) -> Result<(), IndexError> {
+    let width = layout.width(table);
+    let mut run =
+        RunWriter::create(&layout.path(id, &format!("table{table}")), layout.label("table", width))?;
+    let mut fence = RunWriter::create(&layout.path(id, &format!("fence{table}")), layout.label("fence", 8))?;
     let most = parts.iter().map(|part| part.postings(table)).sum();
     let mut filter = Filter::new(most);
     let mut sources: Vec<Postings<'_>> =
@@ -540,18 +567,18 @@ fn write_table(home: &Home, id: u64, parts: &[Part], table: usize, gone: &[u32])
     }
     run.finish()?;
     fence.finish()?;
-    let mut file = RunWriter::create(&home.path(id, &format!("filter{table}")), home.label("filter", 8))?;
+    let mut file = RunWriter::create(&layout.path(id, &format!("filter{table}")), layout.label("filter", 8))?;
     filter.words().iter().try_for_each(|word| file.push(&word.to_le_bytes()))?;
     Ok(file.finish()?)
 }
 
 /// The postings of one table of one part, in order. Files are read that are open already: their names may be gone.
 pub(crate) struct Postings<'p> {
-    from: From<'p>,
+    from: PostingSource<'p>,
     pub(crate) head: Option<Posting>,
 }
 
-enum From<'p> {
+enum PostingSource<'p> {
     Memory(std::slice::Iter<'p, Posting>),
     Disk { table: &'p Table, next: u64, block: Vec<u8>, at: usize },
 }
@@ -559,9 +586,9 @@ enum From<'p> {
 impl<'p> Postings<'p> {
     pub(crate) fn new(part: &'p Part, table: usize) -> Result<Self, IndexError> {
         let from = match part {
-            Part::Memory(chunk) => From::Memory(chunk.tables[table].iter()),
+            Part::Memory(chunk) => PostingSource::Memory(chunk.tables[table].iter()),
             Part::Disk(segment) => {
-                From::Disk { table: &segment.tables[table], next: 0, block: Vec::new(), at: 0 }
+                PostingSource::Disk { table: &segment.tables[table], next: 0, block: Vec::new(), at: 0 }
             }
         };
         let mut postings = Postings { from, head: None };
@@ -571,8 +598,8 @@ impl<'p> Postings<'p> {
 
     pub(crate) fn advance(&mut self) -> Result<(), IndexError> {
         self.head = match &mut self.from {
-            From::Memory(postings) => postings.next().copied(),
-            From::Disk { table, next, block, at } => {
+            PostingSource::Memory(postings) => postings.next().copied(),
+            PostingSource::Disk { table, next, block, at } => {
                 if *at == block.len() {
                     block.clear();
                     *at = 0;
@@ -591,15 +618,15 @@ impl<'p> Postings<'p> {
 }
 
 /// Removes the files of a segment that is no longer in use.
-pub(crate) fn remove(home: &Home, id: u64) {
-    for file in home.files(id) {
+pub(crate) fn remove(layout: &IndexLayout, id: u64) {
+    for file in layout.files(id) {
         // A file that stays costs room and nothing else; the next writer removes it.
         let _ = std::fs::remove_file(file);
     }
 }
 
 /// The number of the segment that a file belongs to.
-pub(crate) fn of_file(path: &Path) -> Option<u64> {
+pub(crate) fn segment_id(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     name.strip_prefix('s')?.split('.').next()?.parse().ok()
 }

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use lookalike_index::{Desk, Index, Known, Mode, Prepared, State, Verdict};
+use lookalike_index::{Index, Mode, OnExistingId, PreparedDocument, QueryBuffers, State, Verdict};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -13,17 +13,17 @@ use support::{THRESHOLD, assert_clean, create, prepared, words, writing};
 
 /// A document as a test makes it: which family, which words are others, how it is written.
 #[derive(Debug, Clone)]
-struct Made {
+struct GeneratedDocument {
     id: u32,
     /// None has no words at all.
     family: Option<u32>,
     edits: Vec<u32>,
-    loud: bool,
-    /// It is looked up before its turn has come.
-    early: bool,
+    upper_case: bool,
+    /// It is looked up before it is added.
+    looked_up_first: bool,
 }
 
-impl Made {
+impl GeneratedDocument {
     fn id(&self) -> String {
         format!("d{}", self.id)
     }
@@ -33,7 +33,7 @@ impl Made {
     }
 
     fn text(&self) -> String {
-        match (self.family, self.loud) {
+        match (self.family, self.upper_case) {
             (None, _) => "... !".to_owned(),
             (_, true) => self.words().join(", ").to_uppercase(),
             (_, false) => self.words().join(" "),
@@ -44,7 +44,7 @@ impl Made {
 /// An operation on an index.
 #[derive(Debug, Clone)]
 enum Step {
-    Add(Vec<Made>, Known),
+    Add(Vec<GeneratedDocument>, OnExistingId),
     Remove(u32),
     Flush,
     Compact,
@@ -55,19 +55,31 @@ enum Step {
     Fork,
 }
 
-fn made() -> impl Strategy<Value = Made> {
+fn generated_document() -> impl Strategy<Value = GeneratedDocument> {
     let family = prop_oneof![9 => (0..3u32).prop_map(Some), 1 => Just(None)];
     // A word at the end takes one run of five away, one in the midst takes five.
     let edit = prop_oneof![Just(0), Just(20), Just(40), Just(59)];
     let edits = prop::collection::btree_set(edit, 0..3).prop_map(|edits| edits.into_iter().collect());
-    (0..14u32, family, edits, any::<bool>(), any::<bool>())
-        .prop_map(|(id, family, edits, loud, early)| Made { id, family, edits, loud, early })
+    (0..14u32, family, edits, any::<bool>(), any::<bool>()).prop_map(
+        |(id, family, edits, upper_case, looked_up_first)| GeneratedDocument {
+            id,
+            family,
+            edits,
+            upper_case,
+            looked_up_first,
+        },
+    )
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let known = prop_oneof![1 => Just(Known::Refuse), 2 => Just(Known::Replace), 3 => Just(Known::Both)];
+    let on_existing = prop_oneof![
+        1 => Just(OnExistingId::Refuse),
+        2 => Just(OnExistingId::Replace),
+        3 => Just(OnExistingId::Both),
+    ];
     prop_oneof![
-        8 => (prop::collection::vec(made(), 1..6), known).prop_map(|(batch, known)| Step::Add(batch, known)),
+        8 => (prop::collection::vec(generated_document(), 1..6), on_existing)
+            .prop_map(|(batch, on_existing)| Step::Add(batch, on_existing)),
         5 => (0..14u32).prop_map(Step::Remove),
         2 => Just(Step::Flush),
         1 => Just(Step::Compact),
@@ -79,7 +91,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// A document of the model.
 #[derive(Debug, Clone)]
-struct Listed {
+struct ModelDocument {
     id: String,
     words: Vec<String>,
     /// None was taken out.
@@ -89,7 +101,7 @@ struct Listed {
 /// The plainest index: a list, of which everybody is compared with everybody.
 #[derive(Debug, Default)]
 struct Model {
-    all: Vec<Listed>,
+    all: Vec<ModelDocument>,
 }
 
 impl Model {
@@ -116,62 +128,62 @@ impl Model {
         })
     }
 
-    fn add(&mut self, made: &Made, known: Known) -> Verdict {
-        let (id, words) = (made.id(), made.words());
-        if known != Known::Both {
+    fn add(&mut self, document: &GeneratedDocument, on_existing: OnExistingId) -> Verdict {
+        let (id, words) = (document.id(), document.words());
+        if on_existing != OnExistingId::Both {
             let there = self.live(&id);
             if let Some(&number) = there.iter().find(|&&number| self.all[number].words == words) {
                 let state = self.all[number].state.unwrap();
                 return Verdict::Added { number: number as u32, state, known: true };
             }
             match there.first() {
-                Some(&number) if known == Known::Refuse => {
+                Some(&number) if on_existing == OnExistingId::Refuse => {
                     return Verdict::Conflict { number: number as u32 };
                 }
                 _ => there.into_iter().for_each(|number| self.remove(number)),
             }
         }
         let state = self.decide(&words);
-        self.all.push(Listed { id, words, state: Some(state) });
+        self.all.push(ModelDocument { id, words, state: Some(state) });
         Verdict::Added { number: self.all.len() as u32 - 1, state, known: false }
     }
 
-    fn stands_for(&self, witness: usize, number: usize) -> bool {
+    fn is_witness_of(&self, witness: usize, number: usize) -> bool {
         matches!(self.all[number].state, Some(State::Removed { witness: other, .. }) if other as usize == witness)
     }
 
     fn remove(&mut self, number: usize) {
         self.all[number].state = None;
         for dependent in 0..self.all.len() {
-            if self.stands_for(number, dependent) {
+            if self.is_witness_of(number, dependent) {
                 self.all[dependent].state = None;
                 self.all[dependent].state = Some(self.decide(&self.all[dependent].words));
             }
         }
     }
 
-    fn count(&self, wanted: impl Fn(Option<State>) -> bool) -> u64 {
-        self.all.iter().filter(|one| wanted(one.state)).count() as u64
+    fn count(&self, is_counted: impl Fn(Option<State>) -> bool) -> u64 {
+        self.all.iter().filter(|one| is_counted(one.state)).count() as u64
     }
 }
 
 /// An index beside its model.
-struct Pair {
+struct IndexAndModel {
     index: Option<Index>,
     model: Model,
     folder: tempfile::TempDir,
-    place: PathBuf,
+    path: PathBuf,
     copies: usize,
     tail: usize,
 }
 
-impl Pair {
+impl IndexAndModel {
     fn new(tail: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("index");
-        create(&place, "exact", true);
-        let index = Some(Index::open(&place, writing(tail)).unwrap());
-        Pair { index, model: Model::default(), folder, place, copies: 0, tail }
+        let path = folder.path().join("index");
+        create(&path, "exact", true);
+        let index = Some(Index::open(&path, writing(tail)).unwrap());
+        IndexAndModel { index, model: Model::default(), folder, path, copies: 0, tail }
     }
 
     fn index(&self) -> &Index {
@@ -180,12 +192,12 @@ impl Pair {
 
     fn reopen(&mut self) {
         self.index = None;
-        self.index = Some(Index::open(&self.place, writing(self.tail)).unwrap());
+        self.index = Some(Index::open(&self.path, writing(self.tail)).unwrap());
     }
 
     fn carry_out(&mut self, step: &Step) {
         match step {
-            Step::Add(batch, known) => self.add(batch, *known),
+            Step::Add(batch, on_existing) => self.add(batch, *on_existing),
             Step::Remove(id) => {
                 let id = format!("d{id}");
                 let there = self.model.live(&id);
@@ -206,30 +218,31 @@ impl Pair {
             Step::Fork => {
                 self.copies += 1;
                 let copy = self.folder.path().join(format!("copy{}", self.copies));
-                Index::fork(&self.place, &copy).unwrap();
+                Index::fork(&self.path, &copy).unwrap();
                 self.index = None;
-                self.place = copy;
+                self.path = copy;
                 self.reopen();
             }
         }
     }
 
-    fn add(&mut self, batch: &[Made], known: Known) {
-        let mut desk = self.index().desk().unwrap();
-        let mut documents: Vec<Prepared> = Vec::new();
-        for made in batch {
-            let mut one = prepared(self.index(), &mut desk, &made.id(), &made.text());
-            if made.early {
-                self.index().look_up(&mut desk, &mut one).unwrap();
+    fn add(&mut self, batch: &[GeneratedDocument], on_existing: OnExistingId) {
+        let mut buffers = self.index().buffers().unwrap();
+        let mut documents: Vec<PreparedDocument> = Vec::new();
+        for document in batch {
+            let mut one = prepared(self.index(), &mut buffers, &document.id(), &document.text());
+            if document.looked_up_first {
+                self.index().look_up(&mut buffers, &mut one).unwrap();
             }
             documents.push(one);
         }
-        let found = self.index().add(documents, known).unwrap();
-        let wanted: Vec<Verdict> = batch.iter().map(|made| self.model.add(made, known)).collect();
-        assert_eq!(found, wanted);
+        let found = self.index().add(documents, on_existing).unwrap();
+        let expected: Vec<Verdict> =
+            batch.iter().map(|document| self.model.add(document, on_existing)).collect();
+        assert_eq!(found, expected);
     }
 
-    fn assert_same(&self, index: &Index, desk: &mut Desk) {
+    fn assert_same(&self, index: &Index, buffers: &mut QueryBuffers) {
         assert_eq!(index.next() as usize, self.model.all.len());
         let stats = index.stats();
         let kept = self.model.count(|state| state == Some(State::Kept));
@@ -237,7 +250,7 @@ impl Pair {
         assert_eq!((stats.kept, stats.removed), (kept, removed));
         assert_eq!(stats.deleted, self.model.count(|state| state.is_none()));
         for (number, one) in self.model.all.iter().enumerate() {
-            let entry = index.entry(desk, number as u32).unwrap();
+            let entry = index.entry(buffers, number as u32).unwrap();
             assert_eq!(entry.as_ref().map(|entry| entry.state), one.state, "number {number}");
             if let Some(entry) = entry {
                 assert_eq!((entry.id, entry.words as usize), (one.id.clone(), one.words.len()));
@@ -245,46 +258,46 @@ impl Pair {
         }
         for id in (0..14).map(|id| format!("d{id}")) {
             let there: Vec<usize> =
-                index.get(desk, &id).unwrap().iter().map(|entry| entry.number as usize).collect();
+                index.get(buffers, &id).unwrap().iter().map(|entry| entry.number as usize).collect();
             assert_eq!(there, self.model.live(&id), "{id}");
         }
-        self.assert_clusters(index, desk);
+        self.assert_clusters(index, buffers);
         assert_clean(index, "the index");
     }
 
-    fn assert_clusters(&self, index: &Index, desk: &mut Desk) {
+    fn assert_clusters(&self, index: &Index, buffers: &mut QueryBuffers) {
         let members = |keeper: usize| -> Vec<usize> {
-            (0..self.model.all.len()).filter(|&number| self.model.stands_for(keeper, number)).collect()
+            (0..self.model.all.len()).filter(|&number| self.model.is_witness_of(keeper, number)).collect()
         };
         let all = (0..self.model.all.len()).map(|keeper| (keeper, members(keeper)));
-        let wanted: Vec<(usize, Vec<usize>)> = all.filter(|(_, members)| !members.is_empty()).collect();
+        let expected: Vec<(usize, Vec<usize>)> = all.filter(|(_, members)| !members.is_empty()).collect();
         let mut found = Vec::new();
-        for cluster in index.clusters(desk).unwrap() {
-            let members = index.members(desk, cluster.keeper).unwrap();
+        for cluster in index.clusters(buffers).unwrap() {
+            let members = index.members(buffers, cluster.keeper).unwrap();
             assert_eq!(cluster.size as usize, members.len() + 1);
             let numbers = members.iter().map(|entry| entry.number as usize).collect();
             found.push((cluster.keeper as usize, numbers));
         }
-        assert_eq!(found, wanted);
+        assert_eq!(found, expected);
     }
 
     /// The index names exactly the documents at or above the threshold.
-    fn assert_answers(&self, index: &Index, desk: &mut Desk, made: &Made) {
-        let asked = prepared(index, desk, "asked", &made.text());
-        let answer = index.query(desk, &asked, usize::MAX).unwrap();
-        let words = made.words();
-        let mut wanted: Vec<(u32, Option<f64>, bool)> = self
+    fn assert_answers(&self, index: &Index, buffers: &mut QueryBuffers, document: &GeneratedDocument) {
+        let asked = prepared(index, buffers, "asked", &document.text());
+        let answer = index.query(buffers, &asked, usize::MAX).unwrap();
+        let words = document.words();
+        let mut expected: Vec<(u32, Option<f64>, bool)> = self
             .model
             .near(&words)
             .map(|(number, similarity)| {
                 (number as u32, Some(similarity), self.model.all[number].state == Some(State::Kept))
             })
             .collect();
-        wanted.sort_by(|one, two| two.1.partial_cmp(&one.1).unwrap().then(one.0.cmp(&two.0)));
+        expected.sort_by(|one, two| two.1.partial_cmp(&one.1).unwrap().then(one.0.cmp(&two.0)));
         let found: Vec<(u32, Option<f64>, bool)> =
             answer.matches.iter().map(|hit| (hit.number, hit.similarity, hit.kept)).collect();
-        assert_eq!(found, wanted, "{made:?}");
-        assert_eq!(answer.total, wanted.len());
+        assert_eq!(found, expected, "{document:?}");
+        assert_eq!(answer.total, expected.len());
     }
 }
 
@@ -315,23 +328,23 @@ proptest! {
     #[test]
     fn after_any_changes_the_index_says_what_a_plain_list_says(
         steps in prop::collection::vec(step(), 1..16),
-        asked in prop::collection::vec(made(), 3),
+        asked in prop::collection::vec(generated_document(), 3),
         tail in prop_oneof![Just(1usize), Just(4 << 10), Just(32 << 20)],
     ) {
-        let mut pair = Pair::new(tail);
-        let mut desk = pair.index().desk().unwrap();
+        let mut pair = IndexAndModel::new(tail);
+        let mut buffers = pair.index().buffers().unwrap();
         for step in &steps {
             pair.carry_out(step);
-            // What a desk has at hand of earlier moments changes no answer.
+            // What buffers have cached of earlier moments changes no answer.
             if matches!(step, Step::Reopen | Step::Drop | Step::Fork) {
-                desk = pair.index().desk().unwrap();
+                buffers = pair.index().buffers().unwrap();
             }
-            pair.assert_same(pair.index(), &mut desk);
-            asked.iter().for_each(|made| pair.assert_answers(pair.index(), &mut desk, made));
+            pair.assert_same(pair.index(), &mut buffers);
+            asked.iter().for_each(|document| pair.assert_answers(pair.index(), &mut buffers, document));
         }
-        let reader = Index::open(&pair.place, Mode::Read).unwrap();
-        let mut desk = reader.desk().unwrap();
-        pair.assert_same(&reader, &mut desk);
-        asked.iter().for_each(|made| pair.assert_answers(&reader, &mut desk, made));
+        let reader = Index::open(&pair.path, Mode::Read).unwrap();
+        let mut buffers = reader.buffers().unwrap();
+        pair.assert_same(&reader, &mut buffers);
+        asked.iter().for_each(|document| pair.assert_answers(&reader, &mut buffers, document));
     }
 }

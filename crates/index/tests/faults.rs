@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{Settings, Spool};
-use lookalike_index::{Answer, Entry, Index, IndexError, Known, Made, Mode, State, Verdict, Writing};
+use lookalike_index::{
+    Answer, CreateOptions, Entry, Index, IndexError, Mode, OnExistingId, State, Verdict, WriterOptions,
+};
 use lookalike_text::hash;
 
 use support::{assert_clean, create, prepared, recipe, words, writing};
@@ -24,17 +26,17 @@ fn text(number: u32) -> String {
 
 #[track_caller]
 fn add(index: &Index, numbers: impl IntoIterator<Item = u32>) -> Vec<Verdict> {
-    let mut desk = index.desk().unwrap();
+    let mut buffers = index.buffers().unwrap();
     let documents = numbers.into_iter();
     let documents =
-        documents.map(|number| prepared(index, &mut desk, &format!("d{number}"), &text(number))).collect();
-    index.add(documents, Known::Refuse).unwrap()
+        documents.map(|number| prepared(index, &mut buffers, &format!("d{number}"), &text(number))).collect();
+    index.add(documents, OnExistingId::Refuse).unwrap()
 }
 
 /// Numbers that look random and are the same in every run.
-struct Dice(u64);
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = hash::mix(self.0.wrapping_add(1));
         self.0 as usize % bound
@@ -43,24 +45,24 @@ impl Dice {
 
 /// All answers of an index.
 #[derive(Debug, Clone, PartialEq)]
-struct Said {
+struct AllAnswers {
     entries: Vec<Option<Entry>>,
     answers: Vec<Answer>,
     by_id: Vec<Vec<u32>>,
     clusters: Vec<(u32, u32)>,
 }
 
-fn said(index: &Index, documents: u32) -> Result<Said, IndexError> {
-    let desk = &mut index.desk()?;
-    let entries = (0..documents).map(|number| index.entry(desk, number)).collect::<Result<_, _>>()?;
+fn all_answers(index: &Index, documents: u32) -> Result<AllAnswers, IndexError> {
+    let buffers = &mut index.buffers()?;
+    let entries = (0..documents).map(|number| index.entry(buffers, number)).collect::<Result<_, _>>()?;
     let (mut answers, mut by_id) = (Vec::new(), Vec::new());
     for number in 0..documents.min(20) {
-        let asked = prepared(index, desk, "asked", &text(number));
-        answers.push(index.query(desk, &asked, usize::MAX)?);
-        by_id.push(index.get(desk, &format!("d{number}"))?.iter().map(|entry| entry.number).collect());
+        let asked = prepared(index, buffers, "asked", &text(number));
+        answers.push(index.query(buffers, &asked, usize::MAX)?);
+        by_id.push(index.get(buffers, &format!("d{number}"))?.iter().map(|entry| entry.number).collect());
     }
-    let clusters = index.clusters(desk)?.iter().map(|cluster| (cluster.keeper, cluster.size)).collect();
-    Ok(Said { entries, answers, by_id, clusters })
+    let clusters = index.clusters(buffers)?.iter().map(|cluster| (cluster.keeper, cluster.size)).collect();
+    Ok(AllAnswers { entries, answers, by_id, clusters })
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -94,13 +96,13 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
     create(&place, "minhash", true);
     let index = Index::open(&place, writing(32 << 20)).unwrap();
     let length = || fs::metadata(place.join("log-00000000")).unwrap().len();
-    let mut moments = BTreeMap::from([(length(), said(&index, 0).unwrap())]);
+    let mut moments = BTreeMap::from([(length(), all_answers(&index, 0).unwrap())]);
     for batch in 0..8 {
         add(&index, 4 * batch..4 * batch + 4);
-        moments.insert(length(), said(&index, index.next()).unwrap());
+        moments.insert(length(), all_answers(&index, index.next()).unwrap());
         if batch % 3 == 1 {
             assert_eq!(index.remove(&format!("d{}", batch - 1)).unwrap(), 1);
-            moments.insert(length(), said(&index, index.next()).unwrap());
+            moments.insert(length(), all_answers(&index, index.next()).unwrap());
         }
     }
     // Closed, all of it would be on the disk, and a cut would be a loss.
@@ -115,8 +117,8 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
         fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(cut).unwrap();
         let index = Index::open(place, Mode::Read).unwrap();
         let (end, before) = moments.range(..=cut).next_back().unwrap();
-        assert_eq!(&said(&index, index.next()).unwrap(), before, "cut at {cut}");
-        let checked = index.check(&mut index.desk().unwrap()).unwrap();
+        assert_eq!(&all_answers(&index, index.next()).unwrap(), before, "cut at {cut}");
+        let checked = index.check(&mut index.buffers().unwrap()).unwrap();
         assert_eq!((checked.mistakes, checked.torn), (0, cut - end), "{:?}", checked.wrong);
         tried += 1;
         if cut.is_multiple_of(5) {
@@ -130,7 +132,7 @@ fn a_log_that_is_cut_anywhere_holds_what_was_acknowledged_before() {
             index.close().unwrap();
             let index = Index::open(&copied, Mode::Read).unwrap();
             assert_eq!(
-                (index.next(), &index.check(&mut index.desk().unwrap()).unwrap().torn),
+                (index.next(), &index.check(&mut index.buffers().unwrap()).unwrap().torn),
                 (next + 1, &0)
             );
             assert_clean(&index, "behind a cut");
@@ -156,7 +158,7 @@ fn a_log_that_lost_what_was_on_the_disk_is_damaged() {
     for sync in [false, true] {
         let place = folder.path().join(format!("index-{sync}"));
         create(&place, "minhash", true);
-        let index = Index::open(&place, Mode::Write(Writing { sync, tail_bytes: 32 << 20 })).unwrap();
+        let index = Index::open(&place, Mode::Write(WriterOptions { sync, tail_bytes: 32 << 20 })).unwrap();
         (0..3).for_each(|batch| drop(add(&index, 4 * batch..4 * batch + 4)));
         let copied = folder.path().join(format!("killed-{sync}"));
         copy(&place, &copied);
@@ -229,28 +231,28 @@ fn no_bytes_in_a_log_make_an_index_panic() {
     let second = fs::read(&log).unwrap().split_off(first.len());
     let (first, second) = (&first[16..], &second[16..]);
     assert_eq!(fs::read(&log).unwrap(), frames([first, second]));
-    let mut dice = Dice(3);
+    let mut random = Random(3);
     for turn in 0..400 {
         let (mut one, mut two) = (first.to_vec(), second.to_vec());
         let broken = if turn % 3 == 0 { &mut two } else { &mut one };
         for _ in 0..1 + turn % 4 {
-            let at = dice.below(broken.len());
-            broken[at] = [0, 1, 0x7f, 0xff, dice.below(256) as u8][dice.below(5)];
+            let at = random.below(broken.len());
+            broken[at] = [0, 1, 0x7f, 0xff, random.below(256) as u8][random.below(5)];
         }
         if turn % 7 == 0 {
-            broken.truncate(dice.below(broken.len()));
+            broken.truncate(random.below(broken.len()));
         }
         // The checksums are right: whoever wrote it wrote nonsense.
         fs::write(&log, frames([&one, &two])).unwrap();
         if let Ok(index) = Index::open(&place, Mode::Read) {
-            let _ = said(&index, index.next().min(40));
-            let _ = index.check(&mut index.desk().unwrap());
+            let _ = all_answers(&index, index.next().min(40));
+            let _ = index.check(&mut index.buffers().unwrap());
         }
     }
 }
 
 /// An index with some segments, changes of earlier documents, and a log.
-fn lived_in(place: &Path, text: bool) -> u32 {
+fn create_with_history(place: &Path, text: bool) -> u32 {
     create(place, "minhash", text);
     let index = Index::open(place, writing(32 << 20)).unwrap();
     for part in 0..3 {
@@ -270,7 +272,7 @@ fn lived_in(place: &Path, text: bool) -> u32 {
 }
 
 /// Returns the failure of an index with a flipped bit in `file`; none if the damage is reported, or changes no answer.
-fn told(place: &Path, file: &str, documents: u32, before: &Said) -> Option<String> {
+fn unreported_damage(place: &Path, file: &str, documents: u32, before: &AllAnswers) -> Option<String> {
     let named = |error: IndexError| {
         let sentence = error.to_string();
         let known = sentence.contains("recipe.toml or the folder knowledge");
@@ -280,8 +282,8 @@ fn told(place: &Path, file: &str, documents: u32, before: &Said) -> Option<Strin
         Err(error) => return named(error),
         Ok(index) => index,
     };
-    let now = said(&index, documents);
-    match index.check(&mut index.desk().unwrap()) {
+    let now = all_answers(&index, documents);
+    match index.check(&mut index.buffers().unwrap()) {
         Err(error) => named(error),
         Ok(checked) if checked.mistakes > 0 || checked.torn > 0 => None,
         Ok(_) => match now {
@@ -295,9 +297,9 @@ fn told(place: &Path, file: &str, documents: u32, before: &Said) -> Option<Strin
 fn a_turned_bit_is_told_or_makes_no_difference(text: bool) {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("index");
-    let documents = lived_in(&place, text);
-    let before = said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
-    let mut dice = Dice(7);
+    let documents = create_with_history(&place, text);
+    let before = all_answers(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
+    let mut random = Random(7);
     let mut wrong = Vec::new();
     let mut tried = 0;
     for path in files(&place) {
@@ -306,25 +308,26 @@ fn a_turned_bit_is_told_or_makes_no_difference(text: bool) {
         // Where a log begins, where a run file's header ends, and anywhere.
         let mut places = vec![0, 5, 9, 17, 50, 70, 71, whole.len().saturating_sub(1)];
         places.extend(
-            (0..if name.starts_with("log") { 40 } else { 6 }).map(|_| dice.below(whole.len().max(1))),
+            (0..if name.starts_with("log") { 40 } else { 6 }).map(|_| random.below(whole.len().max(1))),
         );
         places.retain(|&place| place < whole.len());
         places.sort_unstable();
         places.dedup();
         for at in places {
             let mut bytes = whole.clone();
-            bytes[at] ^= 1 << dice.below(8);
+            bytes[at] ^= 1 << random.below(8);
             fs::write(&path, &bytes).unwrap();
             tried += 1;
             wrong.extend(
-                told(&place, &name, documents, &before).map(|what| format!("{name} at {at}: {what}")),
+                unreported_damage(&place, &name, documents, &before)
+                    .map(|what| format!("{name} at {at}: {what}")),
             );
         }
         fs::write(&path, &whole).unwrap();
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(tried > 400, "{tried}");
-    assert_eq!(said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap(), before);
+    assert_eq!(all_answers(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap(), before);
 }
 
 #[test]
@@ -373,14 +376,14 @@ fn an_index_whose_making_was_killed_is_made_again_and_no_other_folder_is_touched
     add(&index, 0..8);
     assert_clean(&index, "made again");
     assert!(!place.join("index.begun").exists());
-    let made = Made {
+    let options = CreateOptions {
         recipe: recipe("exact"),
         text: true,
         lexicon: None,
         learn: None,
         settings: &Settings { threads: 1, memory: 512 << 20, spool: Spool::Disk },
     };
-    let sentence = Index::create(&place, made, &Watch::default()).unwrap_err().to_string();
+    let sentence = Index::create(&place, options, &Watch::default()).unwrap_err().to_string();
     let wanted = format!("{} is there already and is not empty; name a new folder", place.display());
     assert_eq!(sentence, wanted);
     assert_eq!(index.next(), 8);
@@ -390,8 +393,8 @@ fn an_index_whose_making_was_killed_is_made_again_and_no_other_folder_is_touched
 fn a_file_that_is_cut_off_or_gone_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("index");
-    let documents = lived_in(&place, true);
-    let before = said(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
+    let documents = create_with_history(&place, true);
+    let before = all_answers(&Index::open(&place, Mode::Read).unwrap(), documents).unwrap();
     for path in files(&place) {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let whole = fs::read(&path).unwrap();
@@ -399,7 +402,7 @@ fn a_file_that_is_cut_off_or_gone_is_named() {
             continue;
         }
         fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-        assert_eq!(told(&place, &name, documents, &before), None, "{name}, cut");
+        assert_eq!(unreported_damage(&place, &name, documents, &before), None, "{name}, cut");
         fs::remove_file(&path).unwrap();
         let sentence = Index::open(&place, Mode::Read).map(drop).unwrap_err().to_string();
         let folder_is_none = sentence.contains("holds no index") && name == "index.json";
@@ -430,9 +433,9 @@ fn readers_and_copies_see_one_moment_while_another_writes() {
                 assert!(seen.next() >= before, "{who}: {} of {before}", seen.next());
                 let written = format!("{who}, {} documents", seen.next());
                 assert_clean(seen, &written);
-                let desk = &mut seen.desk().unwrap();
+                let buffers = &mut seen.buffers().unwrap();
                 (0..seen.next()).for_each(|number| {
-                    let entry = seen.entry(desk, number).unwrap().unwrap();
+                    let entry = seen.entry(buffers, number).unwrap().unwrap();
                     assert_eq!(entry.id, format!("d{number}"));
                 });
             };
@@ -452,8 +455,8 @@ fn readers_and_copies_see_one_moment_while_another_writes() {
                 }
             }
             // The same process looks while it adds.
-            let desk = &mut index.desk().unwrap();
-            let clusters = index.clusters(desk).unwrap();
+            let buffers = &mut index.buffers().unwrap();
+            let clusters = index.clusters(buffers).unwrap();
             assert!(clusters.iter().all(|cluster| cluster.size > 1));
             looks += 1;
         }
@@ -497,17 +500,17 @@ fn of_documents_that_race_one_is_new_and_the_others_name_it() {
     let index = Index::open(&place, writing(64 << 10)).unwrap();
     let begin = Barrier::new(THREADS as usize);
     let race = |thread: u32| {
-        let desk = &mut index.desk().unwrap();
+        let buffers = &mut index.buffers().unwrap();
         begin.wait();
         let mut verdicts = Vec::new();
         for number in 0..TEXTS {
             // A family each, so that only the equal ones are near.
             let words = words(number, &[]).join(" ");
-            let mut one = prepared(&index, desk, &format!("t{thread}-{number}"), &words);
+            let mut one = prepared(&index, buffers, &format!("t{thread}-{number}"), &words);
             if thread.is_multiple_of(2) {
-                index.look_up(desk, &mut one).unwrap();
+                index.look_up(buffers, &mut one).unwrap();
             }
-            verdicts.push(index.add(vec![one], Known::Refuse).unwrap().remove(0));
+            verdicts.push(index.add(vec![one], OnExistingId::Refuse).unwrap().remove(0));
         }
         verdicts
     };
@@ -542,9 +545,9 @@ fn one_id_that_races_with_other_words_is_there_once() {
     let index = Index::open(&place, writing(64 << 10)).unwrap();
     let verdicts: Vec<Verdict> = std::thread::scope(|scope| {
         let race = |thread: u32| {
-            let desk = &mut index.desk().unwrap();
-            let one = prepared(&index, desk, "same", &words(thread, &[]).join(" "));
-            index.add(vec![one], Known::Refuse).unwrap().remove(0)
+            let buffers = &mut index.buffers().unwrap();
+            let one = prepared(&index, buffers, "same", &words(thread, &[]).join(" "));
+            index.add(vec![one], OnExistingId::Refuse).unwrap().remove(0)
         };
         let threads: Vec<_> = (0..8).map(|thread| scope.spawn(move || race(thread))).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()

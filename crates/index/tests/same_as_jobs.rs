@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
-use lookalike_engine::recipe::{Combine, Reading, Task};
+use lookalike_engine::recipe::{Combine, ReadSettings, Task};
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{Job, JobRecipe, Opened, Outputs, Settings, Spool};
 use lookalike_generate::Plan;
-use lookalike_index::{Index, Known, Made, Mode, Prepared, State, Verdict, Writing};
+use lookalike_index::{
+    CreateOptions, Index, Mode, OnExistingId, PreparedDocument, State, Verdict, WriterOptions,
+};
 use lookalike_methods::{METHODS, Setting, method};
 use lookalike_model::{Document, Media};
 
@@ -20,7 +22,7 @@ fn recipe(spec: &str) -> JobRecipe {
     JobRecipe {
         methods: spec.split(' ').map(|spec| method(spec, &Setting::default()).unwrap().recipe()).collect(),
         max_group: 100_000,
-        reading: Reading { max_document_bytes: 1 << 20, ..Reading::default() },
+        reading: ReadSettings { max_document_bytes: 1 << 20, ..ReadSettings::default() },
         ..JobRecipe::simplest(Task::Dedup)
     }
 }
@@ -74,27 +76,27 @@ fn rows(path: &Path) -> Vec<serde_json::Value> {
 }
 
 /// Documents of the lines as the index sees them.
-fn prepared(index: &Index, lines: &str) -> Vec<Prepared> {
-    let mut desk = index.desk().unwrap();
+fn prepared(index: &Index, lines: &str) -> Vec<PreparedDocument> {
+    let mut buffers = index.buffers().unwrap();
     let one = |line: &str| {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
         let (id, text) =
             (row["id"].as_str().unwrap(), row["text"].as_str().or(row["html"].as_str()).unwrap());
         let media = if row["html"].is_string() { Media::Html } else { Media::Text };
-        let document = Document::alone(id, row["url"].as_str(), media, text);
-        desk.document(index.examiner(), &document).unwrap()
+        let document = Document::from_text(id, row["url"].as_str(), media, text);
+        buffers.document(index.examiner(), &document).unwrap()
     };
     lines.lines().map(one).collect()
 }
 
 fn create(folder: &Path, recipe: JobRecipe, learn: Option<&Corpus>, text: bool) {
-    let made = Made { recipe, text, lexicon: None, learn, settings: &settings() };
-    Index::create(folder, made, &Watch::default()).unwrap();
+    let options = CreateOptions { recipe, text, lexicon: None, learn, settings: &settings() };
+    Index::create(folder, options, &Watch::default()).unwrap();
 }
 
 /// Small enough that documents go to disk and segments are merged in the midst of a test.
 fn writing() -> Mode {
-    Mode::Write(Writing { sync: false, tail_bytes: 16 << 10 })
+    Mode::Write(WriterOptions { sync: false, tail_bytes: 16 << 10 })
 }
 
 fn rounded(number: f64) -> f64 {
@@ -107,7 +109,7 @@ fn agrees_with_jobs(recipe: JobRecipe, lines: &str, text: bool) {
     let learn = corpus(lines);
     create(&index, recipe.clone(), Some(&learn), text);
     let index = Index::open(&index, writing()).unwrap();
-    let mut desk = index.desk().unwrap();
+    let mut buffers = index.buffers().unwrap();
     let documents = prepared(&index, lines);
 
     run(recipe.clone(), lines, &jobs.join("dedup"));
@@ -121,14 +123,14 @@ fn agrees_with_jobs(recipe: JobRecipe, lines: &str, text: bool) {
     let mut found = BTreeMap::new();
     let mut rest = documents.clone();
     for (turn, size) in [1, 40, 3, 7, 120, 1, 1, 15].into_iter().cycle().enumerate() {
-        let mut batch: Vec<Prepared> = rest.drain(..size.min(rest.len())).collect();
+        let mut batch: Vec<PreparedDocument> = rest.drain(..size.min(rest.len())).collect();
         if batch.is_empty() {
             break;
         }
         if turn % 2 == 0 {
-            batch.iter_mut().for_each(|prepared| index.look_up(&mut desk, prepared).unwrap());
+            batch.iter_mut().for_each(|prepared| index.look_up(&mut buffers, prepared).unwrap());
         }
-        for verdict in index.add(batch, Known::Both).unwrap() {
+        for verdict in index.add(batch, OnExistingId::Both).unwrap() {
             let Verdict::Added { number, state, .. } = verdict else { panic!("{verdict:?}") };
             if let State::Removed { witness, similarity } = state {
                 let similarity = similarity.map_or(-1.0, rounded);
@@ -149,7 +151,7 @@ fn agrees_with_jobs(recipe: JobRecipe, lines: &str, text: bool) {
         .collect();
     let mut found = Vec::new();
     for (number, document) in documents.iter().enumerate() {
-        let answer = index.query(&mut desk, document, usize::MAX).unwrap();
+        let answer = index.query(&mut buffers, document, usize::MAX).unwrap();
         assert_eq!(answer.total, answer.matches.len());
         for hit in answer.matches.iter().filter(|hit| hit.number as usize > number) {
             found.push((document.id.clone(), hit.id.clone(), hit.similarity.map_or(-1.0, rounded)));
@@ -160,7 +162,7 @@ fn agrees_with_jobs(recipe: JobRecipe, lines: &str, text: bool) {
     assert_eq!(found, wanted, "{:?}", recipe.methods);
 
     let clean = |index: &Index| {
-        let checked = index.check(&mut index.desk().unwrap()).unwrap();
+        let checked = index.check(&mut index.buffers().unwrap()).unwrap();
         assert_eq!((checked.mistakes, &checked.wrong), (0, &Vec::new()), "{:?}", recipe.methods);
     };
     clean(&index);

@@ -22,7 +22,7 @@ use crate::run::Run;
 
 /// The rule by which a document of a group is chosen to stay for a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Stays {
+pub enum KeepRule {
     /// The one that the file names first.
     #[default]
     First,
@@ -32,7 +32,7 @@ pub enum Stays {
 
 /// The treatment of the judgments of the other documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Later {
+pub enum DuplicateTreatment {
     /// They are left out.
     #[default]
     Remove,
@@ -76,8 +76,8 @@ pub struct Deduplicated {
     pub lines: Vec<String>,
     /// The lines that were removed or marked, in the order of the file.
     pub dropped: Vec<Dropped>,
-    /// Lines that were there.
-    pub before: u64,
+    /// Lines of the file.
+    pub lines_before: u64,
     /// Topics of the file.
     pub topics: u64,
     /// Topics for which something went.
@@ -104,7 +104,7 @@ impl Deduplicated {
     /// Counts topics and groups that something went from.
     fn count(mut self, before: usize, topics: usize, groups: &Groups) -> Self {
         let touched = distinct(self.dropped.iter().map(|dropped| dropped.topic.as_str()).collect());
-        (self.before, self.topics, self.topics_touched) =
+        (self.lines_before, self.topics, self.topics_touched) =
             (before as u64, topics as u64, touched.len() as u64);
         self.groups_touched = self.dropped.iter().filter_map(|gone| groups.group(&gone.document)).collect();
         self.groups_touched.sort_unstable();
@@ -114,15 +114,20 @@ impl Deduplicated {
 }
 
 /// Judgments with one document of each group for a topic. All lines of that document stay, whatever their subtopic.
-pub fn judgments(judgments: &Judgments, groups: &Groups, stays: Stays, later: Later) -> Deduplicated {
-    let grouped = Grouped::of(&judgments.lines, groups, stays);
+pub fn judgments(
+    judgments: &Judgments,
+    groups: &Groups,
+    keep_rule: KeepRule,
+    treatment: DuplicateTreatment,
+) -> Deduplicated {
+    let grouped = GroupedJudgments::of(&judgments.lines, groups, keep_rule);
     let mut result = Deduplicated::default();
     for line in &judgments.lines {
         let Some(kept) = grouped.kept_instead_of(line) else {
             result.lines.push(line.text().to_owned());
             continue;
         };
-        if later == Later::Mark {
+        if treatment == DuplicateTreatment::Mark {
             let worse = line.grade().not_relevant();
             // A label that says the same as before stays as it is written.
             let marked = if worse == line.grade() { line.clone() } else { line.with_grade(worse) };
@@ -141,58 +146,57 @@ pub fn judgments(judgments: &Judgments, groups: &Groups, stays: Stays, later: La
     result.count(judgments.lines.len(), judgments.topics().len(), groups)
 }
 
-/// Judgments of documents that are in groups.
-struct Grouped<'j> {
+/// The judgments of documents that are in groups.
+struct GroupedJudgments<'j> {
     groups: &'j Groups,
     /// For each topic and group the document that stays, ascending.
-    keepers: Vec<(&'j str, u32, &'j str)>,
+    kept: Vec<(&'j str, u32, &'j str)>,
     /// Topic, subtopic and document of every judgment, with its label; ascending, the first of equal ones first.
     labels: Vec<([&'j str; 3], usize, &'j str)>,
 }
 
-impl<'j> Grouped<'j> {
-    fn of(lines: &'j [Judgment], groups: &'j Groups, stays: Stays) -> Self {
+impl<'j> GroupedJudgments<'j> {
+    fn of(lines: &'j [Judgment], groups: &'j Groups, keep_rule: KeepRule) -> Self {
         let group = |line: &Judgment| groups.group(line.document()).filter(|_| line.is_of_document());
         let members: Vec<(usize, u32, &Judgment)> =
             lines.iter().enumerate().filter_map(|(place, line)| Some((place, group(line)?, line))).collect();
-        let mut keepers: Vec<(&str, u32, &str, usize)> = members
+        let mut kept: Vec<(&str, u32, &str, usize)> = members
             .iter()
             .map(|&(place, group, line)| (line.topic(), group, line.document(), place))
             .collect();
-        match stays {
-            Stays::First => keepers.sort_unstable_by_key(|&(topic, group, _, place)| (topic, group, place)),
-            Stays::LowestName => keepers.sort_unstable(),
+        match keep_rule {
+            KeepRule::First => kept.sort_unstable_by_key(|&(topic, group, _, place)| (topic, group, place)),
+            KeepRule::LowestName => kept.sort_unstable(),
         }
-        keepers.dedup_by_key(|&mut (topic, group, ..)| (topic, group));
-        let keepers =
-            keepers.into_iter().map(|(topic, group, document, _)| (topic, group, document)).collect();
+        kept.dedup_by_key(|&mut (topic, group, ..)| (topic, group));
+        let kept = kept.into_iter().map(|(topic, group, document, _)| (topic, group, document)).collect();
         let mut labels: Vec<([&str; 3], usize, &str)> = members
             .iter()
-            .map(|&(place, _, line)| (what(line, line.document()), place, line.label()))
+            .map(|&(place, _, line)| (judgment_key(line, line.document()), place, line.label()))
             .collect();
         labels.sort_unstable();
-        Grouped { groups, keepers, labels }
+        GroupedJudgments { groups, kept, labels }
     }
 
     /// The document that stays for a judgment's topic, if it is another one.
     fn kept_instead_of(&self, line: &Judgment) -> Option<&'j str> {
         let group = self.groups.group(line.document()).filter(|_| line.is_of_document())?;
         let place =
-            self.keepers.binary_search_by_key(&(line.topic(), group), |&(topic, group, _)| (topic, group));
-        let (_, _, kept) = self.keepers[place.ok()?];
+            self.kept.binary_search_by_key(&(line.topic(), group), |&(topic, group, _)| (topic, group));
+        let (_, _, kept) = self.kept[place.ok()?];
         Some(kept).filter(|kept| *kept != line.document())
     }
 
     /// Returns the first label of `document` for the topic and subtopic of a judgment.
     fn label(&self, line: &Judgment, document: &str) -> Option<&'j str> {
-        let wanted = what(line, document);
-        let place = self.labels.partition_point(|(what, ..)| *what < wanted);
-        self.labels.get(place).filter(|(what, ..)| *what == wanted).map(|(.., label)| *label)
+        let wanted = judgment_key(line, document);
+        let place = self.labels.partition_point(|(key, ..)| *key < wanted);
+        self.labels.get(place).filter(|(key, ..)| *key == wanted).map(|(.., label)| *label)
     }
 }
 
 /// Returns the topic and subtopic of a judgment together with `document`.
-fn what<'j>(line: &'j Judgment, document: &'j str) -> [&'j str; 3] {
+fn judgment_key<'j>(line: &'j Judgment, document: &'j str) -> [&'j str; 3] {
     [line.topic(), line.subtopic().unwrap_or_default(), document]
 }
 
@@ -267,21 +271,22 @@ mod tests {
     fn the_first_of_each_group_stays_for_each_topic() {
         let file = read("1 0 b 2\n1 0 a 1\n1 0 c 0\n2  0  a  -2\n2 0 x 3\n");
         let groups = Groups::of([["a", "b"]]);
-        let first = judgments(&file, &groups, Stays::First, Later::Remove);
+        let first = judgments(&file, &groups, KeepRule::First, DuplicateTreatment::Remove);
         assert_eq!(first.text(), "1 0 b 2\n1 0 c 0\n2  0  a  -2\n2 0 x 3\n");
         let [gone] = &first.dropped[..] else { panic!("{first:?}") };
         assert_eq!((gone.document.as_str(), gone.kept.as_str(), gone.line), ("a", "b", 2));
         assert_eq!((gone.grade.as_deref(), gone.kept_grade.as_deref()), (Some("1"), Some("2")));
         assert_eq!((first.conflicts(), first.topics, first.topics_touched), (1, 2, 1));
-        assert_eq!((first.before, first.groups_touched), (5, vec![0]));
-        let lowest = judgments(&file, &groups, Stays::LowestName, Later::Remove);
+        assert_eq!((first.lines_before, first.groups_touched), (5, vec![0]));
+        let lowest = judgments(&file, &groups, KeepRule::LowestName, DuplicateTreatment::Remove);
         assert_eq!(lowest.lines[0], "1 0 a 1");
     }
 
     #[test]
     fn marked_judgments_stay_as_not_relevant() {
         let file = read("1 0 a 2\n1 0  b  2\n1 0 c -2\n1 0 d 1.-1\n");
-        let marked = judgments(&file, &Groups::of([["a", "b", "c", "d"]]), Stays::First, Later::Mark);
+        let marked =
+            judgments(&file, &Groups::of([["a", "b", "c", "d"]]), KeepRule::First, DuplicateTreatment::Mark);
         assert_eq!(marked.text(), "1 0 a 2\n1 0  b  0\n1 0 c -2\n1 0 d 0.-1\n");
         assert_eq!((marked.dropped.len(), marked.conflicts()), (3, 2));
     }
@@ -289,7 +294,7 @@ mod tests {
     #[test]
     fn a_document_stays_with_all_its_subtopics() {
         let file = read("1 0 a 2\n1 1 a 1\n1 1 b 1\n1 2 b 1\n1 2 a 0\n");
-        let result = judgments(&file, &Groups::of([["a", "b"]]), Stays::First, Later::Remove);
+        let result = judgments(&file, &Groups::of([["a", "b"]]), KeepRule::First, DuplicateTreatment::Remove);
         assert_eq!(result.text(), "1 0 a 2\n1 1 a 1\n1 2 a 0\n");
         let conflicts: Vec<bool> = result.dropped.iter().map(Dropped::conflicts).collect();
         assert_eq!(conflicts, [false, true]);
@@ -299,7 +304,7 @@ mod tests {
     #[test]
     fn names_are_in_no_group() {
         let file = read("1-NAME a 2 1\n1-NAME b 2 1\n1-HP a 0 0\n1-HP b 0 0\n");
-        let result = judgments(&file, &Groups::of([["a", "b"]]), Stays::First, Later::Remove);
+        let result = judgments(&file, &Groups::of([["a", "b"]]), KeepRule::First, DuplicateTreatment::Remove);
         assert_eq!(result.text(), "1-NAME a 2 1\n1-NAME b 2 1\n1-HP a 0 0\n");
     }
 
@@ -343,7 +348,7 @@ mod tests {
         fn judgments_are_as_by_looking_back(lines in any_lines(), groups in any_groups()) {
             let text: String = lines.iter().map(|(t, d, g)| format!("{t} 0 d{d} {g}\n")).collect();
             let (file, groups) = (read(&text), groups_of(&groups));
-            let result = judgments(&file, &groups, Stays::First, Later::Remove);
+            let result = judgments(&file, &groups, KeepRule::First, DuplicateTreatment::Remove);
             let first = |line: &Judgment| {
                 let alike = |one: &&Judgment| one.topic() == line.topic() && alike(&groups, one.document(), line.document());
                 file.lines.iter().find(alike).map(Judgment::document)
@@ -356,10 +361,10 @@ mod tests {
             for (dropped, line) in result.dropped.iter().zip(go) {
                 prop_assert_eq!((dropped.line, Some(dropped.kept.as_str())), (line.number(), first(line)));
             }
-            let marked = judgments(&file, &groups, Stays::First, Later::Mark);
+            let marked = judgments(&file, &groups, KeepRule::First, DuplicateTreatment::Mark);
             prop_assert_eq!(marked.lines.len(), file.lines.len());
             // Twice is once.
-            let again = judgments(&read(&result.text()), &groups, Stays::First, Later::Remove);
+            let again = judgments(&read(&result.text()), &groups, KeepRule::First, DuplicateTreatment::Remove);
             prop_assert_eq!(again.text(), result.text());
         }
 

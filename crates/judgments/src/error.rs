@@ -13,12 +13,12 @@ pub struct ListError {
     /// The line, from 1.
     pub line: u64,
     /// The error in the line.
-    pub wrong: Box<Wrong>,
+    pub error: Box<LineError>,
 }
 
 /// The errors that a line can have.
 #[derive(Debug, thiserror::Error)]
-pub enum Wrong {
+pub enum LineError {
     /// It has too few columns, or too many.
     #[error("it has {found} columns, and {layout} has {}: {}; correct it, or name the layout", layout.width(), layout.columns())]
     Columns {
@@ -78,14 +78,14 @@ pub enum Wrong {
 
 impl fmt::Display for ListError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, line {}: {}", self.list, self.line, self.wrong)
+        write!(f, "{}, line {}: {}", self.list, self.line, self.error)
     }
 }
 
 impl std::error::Error for ListError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &*self.wrong {
-            Wrong::Unread(error) => Some(error),
+        match &*self.error {
+            LineError::Unread(error) => Some(error),
             _ => None,
         }
     }

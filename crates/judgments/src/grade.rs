@@ -48,8 +48,8 @@ impl Grade {
     /// ```
     pub fn parse(label: &str) -> Option<Self> {
         match label.split_once('.') {
-            None => whole(label).map(Grade::Number),
-            Some((first, second)) => Some(Grade::Pair(whole(first)?, whole(second)?)),
+            None => parse_integer(label).map(Grade::Number),
+            Some((first, second)) => Some(Grade::Pair(parse_integer(first)?, parse_integer(second)?)),
         }
     }
 
@@ -103,7 +103,7 @@ impl fmt::Display for Grade {
 }
 
 /// A whole number; a plus before it is none of a label's.
-fn whole(text: &str) -> Option<i32> {
+fn parse_integer(text: &str) -> Option<i32> {
     text.parse().ok().filter(|_| !text.starts_with('+'))
 }
 

@@ -19,12 +19,12 @@ use std::io::BufRead;
 
 use serde::Deserialize;
 
-use crate::error::{ListError, Wrong};
+use crate::error::{LineError, ListError};
 use crate::judgments::distinct;
-use crate::numbered::Numbered;
+use crate::numbered_lines::NumberedLines;
 
 /// One line holds a cluster, which can be most of a corpus.
-const LONGEST: usize = 1 << 30;
+const MAX_LINE_BYTES: usize = 1 << 30;
 
 /// Documents in groups.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,7 +38,8 @@ impl Groups {
     /// Groups as they are listed; those that share a document are one.
     pub fn of<'d, G: AsRef<[&'d str]>>(groups: impl AsRef<[G]>) -> Self {
         let groups = groups.as_ref();
-        let mut grouping = Grouping::among(groups.iter().flat_map(|group| group.as_ref().iter().copied()));
+        let mut grouping =
+            GroupBuilder::among(groups.iter().flat_map(|group| group.as_ref().iter().copied()));
         groups.iter().for_each(|group| grouping.join(group.as_ref().iter().copied()));
         grouping.finish()
     }
@@ -65,22 +66,22 @@ impl Groups {
     }
 }
 
-/// Groups that are being put together.
+/// Builds groups, as disjoint sets.
 #[derive(Debug)]
-pub struct Grouping {
+pub struct GroupBuilder {
     /// The documents that somebody asks about, ascending.
     documents: Vec<Box<str>>,
-    /// For every one of them another of its group that comes before it, or itself.
-    above: Vec<u32>,
+    /// The parent of each in its group's tree: one that comes before it, or itself for the root.
+    parents: Vec<u32>,
 }
 
-impl Grouping {
+impl GroupBuilder {
     /// Begins groups of these documents; others will not be held.
     pub fn among<'d>(documents: impl IntoIterator<Item = &'d str>) -> Self {
         let documents = distinct(documents.into_iter().collect());
         let documents: Vec<Box<str>> = documents.into_iter().map(Box::from).collect();
-        let above = (0..documents.len() as u32).collect();
-        Grouping { documents, above }
+        let parents = (0..documents.len() as u32).collect();
+        GroupBuilder { documents, parents }
     }
 
     /// Adds a group of documents that are near-duplicates.
@@ -89,9 +90,9 @@ impl Grouping {
         for document in documents {
             let Some(number) = self.number(document) else { continue };
             let first = *first.get_or_insert(number);
-            let (a, b) = (self.top(first), self.top(number));
+            let (a, b) = (self.find_root(first), self.find_root(number));
             // The first document of a group stands for it, whatever is joined in which order.
-            self.above[a.max(b) as usize] = a.min(b);
+            self.parents[a.max(b) as usize] = a.min(b);
         }
     }
 
@@ -100,7 +101,7 @@ impl Grouping {
     /// # Errors
     /// At the first line that is no group.
     pub fn read(&mut self, name: &str, from: impl BufRead) -> Result<u64, ListError> {
-        let mut lines = Numbered::up_to(LONGEST, name, from);
+        let mut lines = NumberedLines::with_max_length(MAX_LINE_BYTES, name, from);
         let mut count = 0;
         while let Some(line) = lines.next() {
             let (number, text) = line?;
@@ -108,16 +109,16 @@ impl Grouping {
                 continue;
             }
             let line = serde_json::from_str::<GroupLine<'_>>(text);
-            let wrong = if line.as_ref().is_err_and(|error| !error.is_data()) {
-                Wrong::NoJson
+            let error = if line.as_ref().is_err_and(|error| !error.is_data()) {
+                LineError::NoJson
             } else {
-                Wrong::NoGroup
+                LineError::NoGroup
             };
             let is_unmeasured = line.as_ref().is_ok_and(|line| line.equal == Some(false));
             match line.ok().and_then(GroupLine::documents) {
                 Some(documents) => self.join(documents.iter().map(Id::text)),
                 None if is_unmeasured => {}
-                None => return Err(lines.wrong(number, wrong)),
+                None => return Err(lines.line_error(number, error)),
             }
             count += 1;
         }
@@ -126,20 +127,20 @@ impl Grouping {
 
     /// The groups: those with two or more documents, numbered by the first of each.
     pub fn finish(mut self) -> Groups {
-        let tops: Vec<u32> = (0..self.above.len() as u32).map(|number| self.top(number)).collect();
-        let mut sizes = vec![0u32; tops.len()];
-        tops.iter().for_each(|&top| sizes[top as usize] += 1);
+        let roots: Vec<u32> = (0..self.parents.len() as u32).map(|number| self.find_root(number)).collect();
+        let mut sizes = vec![0u32; roots.len()];
+        roots.iter().for_each(|&root| sizes[root as usize] += 1);
         let mut count = 0;
-        let mut numbers = vec![None; tops.len()];
+        let mut numbers = vec![None; roots.len()];
         for (number, &size) in numbers.iter_mut().zip(&sizes) {
             if size > 1 {
                 *number = Some(count);
                 count += 1;
             }
         }
-        let grouped = self.documents.into_iter().zip(tops);
+        let grouped = self.documents.into_iter().zip(roots);
         let members =
-            grouped.filter_map(|(document, top)| Some((document, numbers[top as usize]?))).collect();
+            grouped.filter_map(|(document, root)| Some((document, numbers[root as usize]?))).collect();
         Groups { members, count }
     }
 
@@ -148,12 +149,12 @@ impl Grouping {
         self.documents.binary_search_by(|one| (**one).cmp(document)).ok().map(|place| place as u32)
     }
 
-    /// The document that stands for the group; the way there is halved as it is gone.
-    fn top(&mut self, mut number: u32) -> u32 {
-        while self.above[number as usize] != number {
-            let above = self.above[number as usize];
-            self.above[number as usize] = self.above[above as usize];
-            number = above;
+    /// The root of a document's group, with path halving.
+    fn find_root(&mut self, mut number: u32) -> u32 {
+        while self.parents[number as usize] != number {
+            let parent = self.parents[number as usize];
+            self.parents[number as usize] = self.parents[parent as usize];
+            number = parent;
         }
         number
     }
@@ -210,7 +211,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Groups, ListError> {
         let documents = ["a", "b", "c", "d", "e", "f\u{e4}", "g", "h", "alone", "1", "2", "3", "4"];
-        let mut grouping = Grouping::among(documents);
+        let mut grouping = GroupBuilder::among(documents);
         grouping.read("groups.jsonl", text.as_bytes())?;
         Ok(grouping.finish())
     }
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn only_what_is_asked_about_is_held() {
-        let mut grouping = Grouping::among(["b", "c", "x", "y", "z"]);
+        let mut grouping = GroupBuilder::among(["b", "c", "x", "y", "z"]);
         grouping.join(["a", "b", "c"]);
         // Through a document that nobody asks about, nothing hangs together.
         grouping.join(["x", "a"]);
@@ -261,20 +262,20 @@ mod tests {
 
     #[test]
     fn mistakes_have_their_place() {
-        let told = |text: &str| read(text).unwrap_err().to_string();
+        let message = |text: &str| read(text).unwrap_err().to_string();
         assert!(
-            told("{\"ids\":[\"a\"]}\n{\"text\":1}\n").starts_with("groups.jsonl, line 2: it is no group")
+            message("{\"ids\":[\"a\"]}\n{\"text\":1}\n").starts_with("groups.jsonl, line 2: it is no group")
         );
-        assert!(told("51 0 a 1\n").starts_with("groups.jsonl, line 1: it is no group of documents;"));
-        assert!(told("{\"a\":\"x\"}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
-        assert!(told("{\"ids\":[7]}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
-        assert!(told("{\"ids\":").starts_with("groups.jsonl, line 1: it is no JSON;"));
+        assert!(message("51 0 a 1\n").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(message("{\"a\":\"x\"}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(message("{\"ids\":[7]}").starts_with("groups.jsonl, line 1: it is no group of documents;"));
+        assert!(message("{\"ids\":").starts_with("groups.jsonl, line 1: it is no JSON;"));
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Grouping::among(["a"]).read("g", bytes.as_slice());
+            let _ = GroupBuilder::among(["a"]).read("g", bytes.as_slice());
         }
 
         /// Held against going over all groups again and again until nothing joins any more.

@@ -5,13 +5,13 @@ use std::io::BufRead;
 use std::path::Path;
 
 use crate::columns::{column, is_word, replaced};
-use crate::error::{ListError, Wrong};
+use crate::error::{LineError, ListError};
 use crate::grade::Grade;
 use crate::layout::Layout;
-use crate::numbered::Numbered;
+use crate::numbered_lines::NumberedLines;
 
-/// Lines that are looked at before a file's layout is told.
-const LOOKED_AT: usize = 100;
+/// Lines that are read before a file's layout is detected.
+const SNIFFED_LINES: usize = 100;
 
 /// One judgment: a line as it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +69,8 @@ impl Judgment {
     /// When the name is empty or has blanks: it would be two columns.
     pub fn for_document(&self, document: &str) -> Result<Judgment, ListError> {
         if !is_word(document) {
-            let wrong = Box::new(Wrong::Name(document.to_owned()));
-            return Err(ListError { list: "judgments".to_owned(), line: self.number, wrong });
+            let error = Box::new(LineError::Name(document.to_owned()));
+            return Err(ListError { list: "judgments".to_owned(), line: self.number, error });
         }
         let text = replaced(&self.text, &[(self.layout.document(), document)]);
         Ok(Judgment { text: text.into(), ..self.clone() })
@@ -97,32 +97,32 @@ pub enum Line {
 /// Reads a file line by line: every line is a judgment, blank, a remark, or an error. Lines that are wrong do not end the
 /// reading.
 pub struct Reader<R> {
-    lines: Numbered<R>,
-    /// Lines that were looked at to see the layout.
-    ahead: VecDeque<Result<(u64, String), ListError>>,
+    lines: NumberedLines<R>,
+    /// Lines that were read to detect the layout.
+    buffered: VecDeque<Result<(u64, String), ListError>>,
     /// None as long as no line fits any.
     layout: Option<Layout>,
 }
 
 impl<R: BufRead> Reader<R> {
-    /// A reader of the file `name`. Its layout is seen from its first lines, unless it is told.
+    /// A reader of the file `name`. Its layout is detected from its first lines, unless it is given.
     pub fn new(name: &str, from: R, layout: Option<Layout>) -> Self {
-        let mut lines = Numbered::new(name, from);
-        let mut ahead = VecDeque::new();
+        let mut lines = NumberedLines::new(name, from);
+        let mut buffered = VecDeque::new();
         if layout.is_none() {
-            while ahead.len() < LOOKED_AT
+            while buffered.len() < SNIFFED_LINES
                 && let Some(line) = lines.next()
             {
-                ahead.push_back(line.map(|(number, line)| (number, line.to_owned())));
+                buffered.push_back(line.map(|(number, line)| (number, line.to_owned())));
             }
         }
-        let held = ahead.iter().filter_map(|line| line.as_ref().ok());
+        let held = buffered.iter().filter_map(|line| line.as_ref().ok());
         let texts = held.map(|(_, text)| text.as_str()).filter(|text| is_judgment(text));
-        let layout = layout.or_else(|| Layout::seen(texts));
-        Reader { lines, ahead, layout }
+        let layout = layout.or_else(|| Layout::detect(texts));
+        Reader { lines, buffered, layout }
     }
 
-    /// The layout, if it is told or seen.
+    /// The layout, if it is given or detected.
     pub fn layout(&self) -> Option<Layout> {
         self.layout
     }
@@ -134,13 +134,13 @@ impl<R: BufRead> Reader<R> {
         }
         let Some(layout) = self.layout else {
             // Only why it is no line of any layout is left to say.
-            let wrong = match Layout::Qrels.read(text) {
-                Err(Wrong::IsRun) => Wrong::IsRun,
-                _ => Wrong::NoLayout,
+            let error = match Layout::Qrels.read(text) {
+                Err(LineError::IsRun) => LineError::IsRun,
+                _ => LineError::NoLayout,
             };
-            return Err(self.lines.wrong(number, wrong));
+            return Err(self.lines.line_error(number, error));
         };
-        let grade = layout.read(text).map_err(|wrong| self.lines.wrong(number, wrong))?;
+        let grade = layout.read(text).map_err(|error| self.lines.line_error(number, error))?;
         Ok(Line::Judgment(Judgment { number, text: text.into(), layout, grade }))
     }
 }
@@ -155,7 +155,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     type Item = Result<Line, ListError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let (number, text) = match self.ahead.pop_front() {
+        let (number, text) = match self.buffered.pop_front() {
             Some(Ok(line)) => line,
             Some(Err(error)) => return Some(Err(error)),
             None => match self.lines.next()? {
@@ -183,8 +183,8 @@ pub struct Judgments {
 }
 
 impl Judgments {
-    /// Reads a whole file, uncompressed; `name` stands in errors, and the track is called after it. Its layout is seen
-    /// from its lines, unless it is told.
+    /// Reads a whole file, uncompressed; `name` stands in errors, and the track is called after it. Its layout is
+    /// detected from its lines, unless it is given.
     ///
     /// # Errors
     /// At the first line that is no judgment of the layout. [`Reader`] goes on behind it.
@@ -206,7 +206,7 @@ impl Judgments {
             }
         }
         if layout.is_none() {
-            judgments.look_for_subtopics();
+            judgments.detect_subtopics();
         }
         Ok(judgments)
     }
@@ -233,7 +233,7 @@ impl Judgments {
     }
 
     /// Qrels with anything but 0 in the second column have subtopics.
-    fn look_for_subtopics(&mut self) {
+    fn detect_subtopics(&mut self) {
         let plain = |judgment: &Judgment| matches!(judgment.subtopic(), Some("0" | "Q0" | "q0"));
         if self.layout == Layout::Qrels && !self.lines.iter().all(plain) {
             self.layout = Layout::Subtopics;
@@ -244,15 +244,15 @@ impl Judgments {
 
 /// A judged document and everything that was said of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Judged<'j> {
+pub struct JudgedDocument<'j> {
     /// The document.
     pub document: &'j str,
-    /// The number of the file and that of the judgment in it, both counted from 0, ascending.
-    pub places: Vec<(usize, usize)>,
+    /// Its judgments: the number of the file and that of the judgment in it, both counted from 0, ascending.
+    pub occurrences: Vec<(usize, usize)>,
 }
 
 /// The judged documents of several files, each once, ascending, with all their judgments.
-pub fn judged(files: &[Judgments]) -> Vec<Judged<'_>> {
+pub fn judged_documents(files: &[Judgments]) -> Vec<JudgedDocument<'_>> {
     let mut all: Vec<(&str, usize, usize)> = Vec::new();
     for (file, judgments) in files.iter().enumerate() {
         let of_documents = judgments.lines.iter().enumerate().filter(|(_, line)| line.is_of_document());
@@ -261,7 +261,7 @@ pub fn judged(files: &[Judgments]) -> Vec<Judged<'_>> {
     all.sort_unstable();
     let same = all.chunk_by(|a, b| a.0 == b.0);
     let one = |same: &[(&'_ str, usize, usize)]| same.iter().map(|&(_, file, place)| (file, place)).collect();
-    same.map(|same| Judged { document: same[0].0, places: one(same) }).collect()
+    same.map(|same| JudgedDocument { document: same[0].0, occurrences: one(same) }).collect()
 }
 
 /// Names in ascending order, each once.
@@ -319,7 +319,7 @@ mod tests {
     fn names_are_no_documents() {
         let judgments = read("1-HP page-1 1 0\n1-NAME page-1 2 7\n1-NAME Some_Name 2 7\n").unwrap();
         assert_eq!(judgments.documents(), ["page-1"]);
-        assert_eq!(judged(&[judgments])[0].places, [(0, 0)]);
+        assert_eq!(judged_documents(&[judgments])[0].occurrences, [(0, 0)]);
     }
 
     #[test]
@@ -344,8 +344,8 @@ mod tests {
     fn a_told_layout_is_believed() {
         let error = Judgments::read("q", "51 0 a 1\n".as_bytes(), Some(Layout::Prels)).unwrap_err();
         assert!(error.to_string().contains("4 columns, and prels has 5"), "{error}");
-        let told = Judgments::read("q", "1 0 a 1\n1 1 a 1\n".as_bytes(), Some(Layout::Qrels)).unwrap();
-        assert_eq!(told.layout, Layout::Qrels);
+        let given = Judgments::read("q", "1 0 a 1\n1 1 a 1\n".as_bytes(), Some(Layout::Qrels)).unwrap();
+        assert_eq!(given.layout, Layout::Qrels);
     }
 
     #[test]
@@ -370,9 +370,9 @@ mod tests {
         assert_eq!(a.topics(), ["9", "2"]);
         assert_eq!(a.documents(), ["a", "x"]);
         let all = [a, b];
-        let judged = judged(&all);
-        assert_eq!(judged[0], Judged { document: "a", places: vec![(0, 1), (0, 2)] });
-        assert_eq!(judged[1], Judged { document: "x", places: vec![(0, 0), (1, 0)] });
+        let judged = judged_documents(&all);
+        assert_eq!(judged[0], JudgedDocument { document: "a", occurrences: vec![(0, 1), (0, 2)] });
+        assert_eq!(judged[1], JudgedDocument { document: "x", occurrences: vec![(0, 0), (1, 0)] });
     }
 
     #[test]

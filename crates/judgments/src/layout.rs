@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::columns::columns;
-use crate::error::Wrong;
+use crate::error::LineError;
 use crate::grade::Grade;
 
 /// The columns of a file of judgments.
@@ -99,21 +99,25 @@ impl Layout {
     }
 
     /// Checks a line and reads its grade.
-    pub(crate) fn read(self, line: &str) -> Result<Grade, Wrong> {
+    pub(crate) fn read(self, line: &str) -> Result<Grade, LineError> {
         let found = columns(line).count();
         if found != self.width() {
-            return Err(if is_run(line) { Wrong::IsRun } else { Wrong::Columns { found, layout: self } });
+            return Err(if is_run(line) {
+                LineError::IsRun
+            } else {
+                LineError::Columns { found, layout: self }
+            });
         }
         let words: Vec<&str> = columns(line).collect();
         let label = words[self.grade()];
         let grade = Grade::parse(label).ok_or_else(|| match is_run(line) {
-            true => Wrong::IsRun,
-            false => Wrong::Grade(label.to_owned()),
+            true => LineError::IsRun,
+            false => LineError::Grade(label.to_owned()),
         })?;
         match self {
             Layout::Qrels | Layout::Subtopics => {}
             Layout::Prels => {
-                whole("method", words[3])?;
+                parse_integer("method", words[3])?;
                 if words[4].parse::<f64>().is_err() {
                     return Err(no_number("probability", words[4], "number"));
                 }
@@ -122,19 +126,19 @@ impl Layout {
                 if !ENTITY_KINDS.iter().any(|kind| words[0].ends_with(kind)) {
                     return Err(no_number("topic", words[0], "topic with -HP, -WP or -NAME behind it"));
                 }
-                whole("class", words[3])?;
+                parse_integer("class", words[3])?;
             }
             Layout::Entity2010 => {
-                whole("class", words[4])?;
-                whole("grade of the name", words[5])?;
+                parse_integer("class", words[4])?;
+                parse_integer("grade of the name", words[5])?;
             }
         }
-        if is_run(line) { Err(Wrong::IsRun) } else { Ok(grade) }
+        if is_run(line) { Err(LineError::IsRun) } else { Ok(grade) }
     }
 
     /// The layout that most of these lines fit: of two that the same number fits, the more particular one. Nothing when
     /// they fit none.
-    pub(crate) fn seen<'l>(lines: impl Iterator<Item = &'l str> + Clone) -> Option<Layout> {
+    pub(crate) fn detect<'l>(lines: impl Iterator<Item = &'l str> + Clone) -> Option<Layout> {
         let fitting = |layout: Layout| lines.clone().filter(|line| layout.read(line).is_ok()).count();
         // Subtopics are qrels until another number than 0 has been met.
         let layouts = [Layout::Entity2009, Layout::Entity2010, Layout::Prels, Layout::Qrels];
@@ -150,12 +154,12 @@ fn is_run(line: &str) -> bool {
     matches!(words[..], [_, "Q0" | "q0", _, rank, score, _] if rank.parse::<u64>().is_ok() && score.parse::<f64>().is_ok())
 }
 
-fn whole(column: &'static str, text: &str) -> Result<i64, Wrong> {
+fn parse_integer(column: &'static str, text: &str) -> Result<i64, LineError> {
     text.parse().map_err(|_| no_number(column, text, "whole number"))
 }
 
-fn no_number(column: &'static str, found: &str, wanted: &'static str) -> Wrong {
-    Wrong::Number { column, found: found.to_owned(), wanted }
+fn no_number(column: &'static str, found: &str, wanted: &'static str) -> LineError {
+    LineError::Number { column, found: found.to_owned(), wanted }
 }
 
 impl fmt::Display for Layout {
@@ -180,51 +184,53 @@ impl FromStr for Layout {
 mod tests {
     use super::*;
 
-    fn seen(lines: &[&str]) -> Option<Layout> {
-        Layout::seen(lines.iter().copied())
+    fn detect(lines: &[&str]) -> Option<Layout> {
+        Layout::detect(lines.iter().copied())
     }
 
     #[test]
     fn lines_tell_their_layout() {
-        assert_eq!(seen(&["51 0 clueweb09-en0000-16-19379 0"]), Some(Layout::Qrels));
-        assert_eq!(seen(&["1 0 clueweb09-en0000-02-07413 0.-1"]), Some(Layout::Qrels));
-        assert_eq!(seen(&["1 clueweb09-en0003-55-31884 0 0 1"]), Some(Layout::Prels));
-        assert_eq!(seen(&["1 clueweb09-en0003-55-31884 0 1 0.231"]), Some(Layout::Prels));
-        assert_eq!(seen(&["1-HP clueweb09-en0003-31-18762 0 0"]), Some(Layout::Entity2009));
-        assert_eq!(seen(&["20-NAME 2007 2 64"]), Some(Layout::Entity2009));
-        assert_eq!(seen(&["21 clueweb09-en0000-00-00001 gallery_360 0 0 0"]), Some(Layout::Entity2010));
+        assert_eq!(detect(&["51 0 clueweb09-en0000-16-19379 0"]), Some(Layout::Qrels));
+        assert_eq!(detect(&["1 0 clueweb09-en0000-02-07413 0.-1"]), Some(Layout::Qrels));
+        assert_eq!(detect(&["1 clueweb09-en0003-55-31884 0 0 1"]), Some(Layout::Prels));
+        assert_eq!(detect(&["1 clueweb09-en0003-55-31884 0 1 0.231"]), Some(Layout::Prels));
+        assert_eq!(detect(&["1-HP clueweb09-en0003-31-18762 0 0"]), Some(Layout::Entity2009));
+        assert_eq!(detect(&["20-NAME 2007 2 64"]), Some(Layout::Entity2009));
+        assert_eq!(detect(&["21 clueweb09-en0000-00-00001 gallery_360 0 0 0"]), Some(Layout::Entity2010));
         // Documents and topics of other collections are numbers.
-        assert_eq!(seen(&["1185869 0 0 1"]), Some(Layout::Qrels));
+        assert_eq!(detect(&["1185869 0 0 1"]), Some(Layout::Qrels));
     }
 
     #[test]
     fn one_wrong_line_does_not_decide() {
-        assert_eq!(seen(&["51 0 page", "51 0 page 1", "51 0 other 1"]), Some(Layout::Qrels));
-        assert_eq!(seen(&["some words", "51 0 page x"]), None);
-        assert_eq!(seen(&[]), None);
+        assert_eq!(detect(&["51 0 page", "51 0 page 1", "51 0 other 1"]), Some(Layout::Qrels));
+        assert_eq!(detect(&["some words", "51 0 page x"]), None);
+        assert_eq!(detect(&[]), None);
     }
 
     #[test]
     fn a_run_is_no_judgment() {
         let run = "51 Q0 clueweb09-en0000-16-19379 1 12 3";
-        assert_eq!(seen(&[run]), None);
+        assert_eq!(detect(&[run]), None);
         for layout in Layout::ALL {
-            assert!(matches!(layout.read(run), Err(Wrong::IsRun)), "{layout}");
+            assert!(matches!(layout.read(run), Err(LineError::IsRun)), "{layout}");
         }
     }
 
     #[test]
     fn mistakes_are_named() {
-        let told = |layout: Layout, line: &str| layout.read(line).unwrap_err().to_string();
+        let message = |layout: Layout, line: &str| layout.read(line).unwrap_err().to_string();
         assert_eq!(
-            told(Layout::Qrels, "51 0 page"),
+            message(Layout::Qrels, "51 0 page"),
             "it has 3 columns, and qrels has 4: topic 0 document grade; correct it, or name the layout"
         );
-        assert!(told(Layout::Qrels, "51 0 page x").starts_with("its grade \"x\" is neither"));
-        assert!(told(Layout::Prels, "51 page 1 a 1").starts_with("its method is \"a\", which is no whole"));
-        assert!(told(Layout::Prels, "51 page 1 1 a").starts_with("its probability is"));
-        assert!(told(Layout::Entity2009, "51 page 1 1").starts_with("its topic is"));
-        assert!(told(Layout::Entity2010, "51 page name 1 1 x").starts_with("its grade of the name is"));
+        assert!(message(Layout::Qrels, "51 0 page x").starts_with("its grade \"x\" is neither"));
+        assert!(
+            message(Layout::Prels, "51 page 1 a 1").starts_with("its method is \"a\", which is no whole")
+        );
+        assert!(message(Layout::Prels, "51 page 1 1 a").starts_with("its probability is"));
+        assert!(message(Layout::Entity2009, "51 page 1 1").starts_with("its topic is"));
+        assert!(message(Layout::Entity2010, "51 page name 1 1 x").starts_with("its grade of the name is"));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! changed: what `2` or `0.-1` means is the track's affair, and [`Grade`] only says whether it counts as relevant.
 //!
 //! ```
-//! use lookalike_judgments::{Groups, Judgments, Later, Stays, dedup};
+//! use lookalike_judgments::{DuplicateTreatment, Groups, Judgments, KeepRule, dedup};
 //!
 //! let lines = "51 0 page-1 2\n51 0 page-2 1\n52 0 page-2 0\n";
 //! let judgments = Judgments::read("qrels.web.51-100.txt", lines.as_bytes(), None)?;
@@ -15,7 +15,7 @@
 //!
 //! // The two pages are near-duplicates: topic 51 needs only one of them.
 //! let groups = Groups::of([["page-1", "page-2"]]);
-//! let result = dedup::judgments(&judgments, &groups, Stays::First, Later::Remove);
+//! let result = dedup::judgments(&judgments, &groups, KeepRule::First, DuplicateTreatment::Remove);
 //! assert_eq!(result.text(), "51 0 page-1 2\n52 0 page-2 0\n");
 //! assert!(result.dropped[0].conflicts());
 //! # Ok::<(), lookalike_judgments::ListError>(())
@@ -29,7 +29,7 @@
 //! - [`groups`]: which documents are near-duplicates of each other
 //! - [`mod@dedup`]: judgments and runs with one document of each group
 //! - [`error`]: what is wrong with a line, and where it stands
-//! - `columns`, `numbered`: lines and the words in them
+//! - `columns`, `numbered_lines`: lines and the words in them
 
 mod columns;
 pub mod dedup;
@@ -38,15 +38,15 @@ pub mod grade;
 pub mod groups;
 pub mod judgments;
 pub mod layout;
-mod numbered;
+mod numbered_lines;
 pub mod run;
 pub mod tally;
 
-pub use dedup::{Deduplicated, Dropped, Later, Stays};
-pub use error::{ListError, Wrong};
+pub use dedup::{Deduplicated, Dropped, DuplicateTreatment, KeepRule};
+pub use error::{LineError, ListError};
 pub use grade::Grade;
-pub use groups::{Grouping, Groups};
-pub use judgments::{Judged, Judgment, Judgments, Line, Reader, judged, track_of};
+pub use groups::{GroupBuilder, Groups};
+pub use judgments::{JudgedDocument, Judgment, Judgments, Line, Reader, judged_documents, track_of};
 pub use layout::Layout;
 pub use run::{Run, RunLine};
 pub use tally::Tally;

@@ -5,9 +5,9 @@
 use std::io::BufRead;
 
 use crate::columns::{column, columns, replaced};
-use crate::error::{ListError, Wrong};
+use crate::error::{LineError, ListError};
 use crate::judgments::{distinct, track_of};
-use crate::numbered::Numbered;
+use crate::numbered_lines::NumberedLines;
 
 /// A line of a run, as it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,10 +60,10 @@ impl RunLine {
         RunLine { text, rank, ..self.clone() }
     }
 
-    fn read(number: u64, text: &str) -> Result<Self, Wrong> {
+    fn read(number: u64, text: &str) -> Result<Self, LineError> {
         let words: Vec<&str> = columns(text).collect();
-        let [_, _, _, rank, score, _] = words[..] else { return Err(Wrong::NoRun(words.len())) };
-        let no = |column, found: &str, wanted| Wrong::Number { column, found: found.to_owned(), wanted };
+        let [_, _, _, rank, score, _] = words[..] else { return Err(LineError::NoRun(words.len())) };
+        let no = |column, found: &str, wanted| LineError::Number { column, found: found.to_owned(), wanted };
         let rank = rank.parse().map_err(|_| no("rank", rank, "whole number from 0 up"))?;
         let score = score.parse().map_err(|_| no("score", score, "number"))?;
         Ok(RunLine { number, text: text.into(), rank, score })
@@ -88,7 +88,7 @@ impl Run {
     /// At the first line that is none of a run.
     pub fn read(name: &str, from: impl BufRead) -> Result<Self, ListError> {
         let mut run = Run { name: track_of(name), lines: Vec::new(), blank: 0 };
-        let mut lines = Numbered::new(name, from);
+        let mut lines = NumberedLines::new(name, from);
         while let Some(line) = lines.next() {
             let (number, text) = line?;
             if text.trim_ascii().is_empty() {
@@ -97,7 +97,7 @@ impl Run {
             }
             match RunLine::read(number, text) {
                 Ok(line) => run.lines.push(line),
-                Err(wrong) => return Err(lines.wrong(number, wrong)),
+                Err(error) => return Err(lines.line_error(number, error)),
             }
         }
         Ok(run)
@@ -144,13 +144,15 @@ mod tests {
 
     #[test]
     fn mistakes_have_their_place() {
-        let told = |text: &str| Run::read("r.run", text.as_bytes()).unwrap_err().to_string();
+        let message = |text: &str| Run::read("r.run", text.as_bytes()).unwrap_err().to_string();
         assert_eq!(
-            told("1 Q0 a 1 5 t\n1 0 a 1\n"),
+            message("1 Q0 a 1 5 t\n1 0 a 1\n"),
             "r.run, line 2: it has 4 columns, and a run has 6: topic Q0 document rank score tag; correct it"
         );
-        assert!(told("1 Q0 a -1 5 t\n").starts_with("r.run, line 1: its rank is \"-1\", which is no whole"));
-        assert!(told("1 Q0 a 1 high t\n").starts_with("r.run, line 1: its score is \"high\""));
+        assert!(
+            message("1 Q0 a -1 5 t\n").starts_with("r.run, line 1: its rank is \"-1\", which is no whole")
+        );
+        assert!(message("1 Q0 a 1 high t\n").starts_with("r.run, line 1: its score is \"high\""));
     }
 
     proptest! {

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use crate::columns::column;
 use crate::judgments::{Judgment, Judgments};
 use crate::layout::Layout;
-use crate::{Grade, judged};
+use crate::{Grade, judged_documents};
 
 /// Counts of one file, or of several together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,7 +64,7 @@ impl Tally {
         let one_layout = files.iter().all(|file| Some(file.layout) == layout);
         let mut grades = Grades::default();
         lines().for_each(|line| *grades.0.entry(line.grade()).or_default() += 1);
-        let judged = judged(files);
+        let judged = judged_documents(files);
         let says_relevant = |&(file, line): &(usize, usize)| files[file].lines[line].grade().is_relevant();
         Tally {
             track: name.to_owned(),
@@ -75,7 +75,7 @@ impl Tally {
             remarks: files.iter().map(|file| file.remarks).sum(),
             topics: files.iter().map(|file| file.topics().len() as u64).sum(),
             documents: judged.len() as u64,
-            relevant_documents: judged.iter().filter(|one| one.places.iter().any(says_relevant)).count()
+            relevant_documents: judged.iter().filter(|one| one.occurrences.iter().any(says_relevant)).count()
                 as u64,
             relevant: lines().filter(|line| line.grade().is_relevant()).count() as u64,
             names: lines().filter(|line| !line.is_of_document()).count() as u64,
@@ -87,14 +87,14 @@ impl Tally {
 
 /// Judgments of what was judged before in the same file.
 fn repeated(file: &Judgments) -> u64 {
-    let mut keys: Vec<[&str; 4]> = file.lines.iter().map(|line| what(file.layout, line)).collect();
+    let mut keys: Vec<[&str; 4]> = file.lines.iter().map(|line| judgment_key(file.layout, line)).collect();
     keys.sort_unstable();
     keys.dedup();
     (file.lines.len() - keys.len()) as u64
 }
 
 /// Returns the subject of a judgment: topic, subtopic, document, and in the entity track of 2010 the name on the page.
-fn what(layout: Layout, line: &Judgment) -> [&str; 4] {
+fn judgment_key(layout: Layout, line: &Judgment) -> [&str; 4] {
     let name = if layout == Layout::Entity2010 { column(line.text(), 2) } else { "" };
     [line.topic(), line.subtopic().unwrap_or_default(), line.document(), name]
 }

@@ -10,10 +10,10 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use lookalike::engine::gauge::Gauge;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::engine::measure::Measure;
+use lookalike::engine::pair_measurer::PairMeasurer;
 use lookalike::engine::recipe::JobRecipe;
-use lookalike::engine::shelf::Shelf;
 use lookalike::engine::{Settings, Summary};
 use lookalike::model::{Document, Similarity, Threshold};
 use lookalike::report::study::Grid;
@@ -22,11 +22,11 @@ use lookalike::text::{Profile, hash};
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 
-use crate::collection::{Collection, needs_two};
+use crate::collection::{Collection, require_two_documents};
 use crate::error::LabError;
 use crate::interval::wilson;
-use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
-use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
+use crate::sample::{Clusters, SHINGLE, Sample, WeightedShare};
+use crate::trial::{Configuration, MethodSetting, Pair, Trial, TrialRunner};
 
 /// A finished run of `dedup`.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub struct Estimate {
 
 /// The result of a check.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Checked {
+pub struct CheckResult {
     /// Documents of the corpus.
     pub documents: u64,
     /// Documents that were drawn.
@@ -190,7 +190,7 @@ pub fn run(
     request: &Request,
     work: &Path,
     watch: &Watch,
-) -> Result<Checked, LabError> {
+) -> Result<CheckResult, LabError> {
     let measure = run.recipe.measure()?;
     let offered = [Similarity::Jaccard, Similarity::Containment, Similarity::Cosine];
     if !offered.contains(&measure.similarity) {
@@ -202,8 +202,8 @@ pub fn run(
     let removals = run.removals(request.removals, request.seed)?;
     let profile = run.recipe.profile()?;
     let sample = Sample::draw(&work.join("sample"), input, request.sample, request.seed, watch)?;
-    needs_two(&sample.shelf)?;
-    let found = sample.shelf.facts().found;
+    require_two_documents(&sample.documents)?;
+    let found = sample.documents.manifest().found;
     if found != run.documents()? {
         return Err(LabError::Request(format!(
             "the run had {} documents and this input has {}; give the input that it had",
@@ -211,29 +211,29 @@ pub fn run(
             thousands(found)
         )));
     }
-    let bench = Bench {
-        shelf: &sample.shelf,
+    let runner = TrialRunner {
+        documents: &sample.documents,
         folder: work.join("trials"),
         settings: request.settings.clone(),
         max_group: 20_000,
         seed: request.seed,
     };
-    let looked = Looked { sample: &sample, bench: &bench, removals: &removals, recipe: &run.recipe };
+    let inputs = RecallInputs { sample: &sample, runner: &runner, removals: &removals, recipe: &run.recipe };
     let mut notes = Vec::new();
-    let pairs = looked.pairs(&Basis::new(measure, profile.clone()), &mut notes, watch)?;
+    let shares = inputs.shares(&MethodSetting::new(measure, profile.clone()), &mut notes, watch)?;
     let (measured, reached) = precision(input, &removals, measure, &profile, request, work, watch)?;
     let whole = measured == removals.removed.len() as u64;
     let right = (measured > 0).then(|| reached as f64 / measured as f64);
     let sure = |value: f64| if whole { Some((value, value)) } else { wilson(reached, measured) };
-    Ok(Checked {
+    Ok(CheckResult {
         documents: found,
-        sampled: sample.shelf.facts().documents,
-        near: pairs.settled.pairs(),
-        near_in_all: pairs.settled.stand_for(),
-        recall: pairs.found.as_ref().and_then(estimate),
-        settled: estimate(&pairs.settled),
-        gone: estimate(&pairs.gone),
-        rejected: sample.shelf.facts().rejected,
+        sampled: sample.documents.manifest().documents,
+        near: shares.settled.pairs(),
+        near_in_all: shares.settled.total_weight(),
+        recall: shares.found.as_ref().and_then(estimate),
+        settled: estimate(&shares.settled),
+        gone: estimate(&shares.gone),
+        rejected: sample.documents.manifest().rejected,
         removed: removals.removed.len() as u64,
         measured,
         precision: right.and_then(|value| Some(Estimate { value, interval: sure(value)? })),
@@ -242,65 +242,79 @@ pub fn run(
     })
 }
 
-fn estimate(weighed: &Weighed) -> Option<Estimate> {
-    Some(Estimate { value: weighed.value()?, interval: weighed.interval()? })
+fn estimate(share: &WeightedShare) -> Option<Estimate> {
+    Some(Estimate { value: share.value()?, interval: share.interval()? })
 }
 
 /// The inputs of the search for missed near-duplicates.
-struct Looked<'l> {
+struct RecallInputs<'l> {
     sample: &'l Sample,
-    bench: &'l Bench<'l>,
+    runner: &'l TrialRunner<'l>,
     removals: &'l Removals,
     recipe: &'l JobRecipe,
 }
 
 /// Three shares over the near-duplicates of the sample.
-struct Lights {
+struct SampleShares {
     /// The share of pairs that the methods find; none if they were not run.
-    found: Option<Weighed>,
+    found: Option<WeightedShare>,
     /// The share of pairs of which at least one document was removed.
-    settled: Weighed,
+    settled: WeightedShare,
     /// The share of documents removed, of those that should have been.
-    gone: Weighed,
+    gone: WeightedShare,
 }
 
-impl Looked<'_> {
-    fn pairs(&self, basis: &Basis, notes: &mut Vec<String>, watch: &Watch) -> Result<Lights, LabError> {
-        let exact = self.bench.run(&Configuration::alone("exact"), basis, watch)?;
+impl RecallInputs<'_> {
+    fn shares(
+        &self,
+        method_setting: &MethodSetting,
+        notes: &mut Vec<String>,
+        watch: &Watch,
+    ) -> Result<SampleShares, LabError> {
+        let exact = self.runner.run(&Configuration::single("exact"), method_setting, watch)?;
         if exact.facts.giant_groups > 0 {
             notes.push(format!(
                 "Up to {} near-duplicates in groups of more than {} documents are in no figure.",
                 thousands(exact.facts.pairs_in_giant_groups),
-                thousands(self.bench.max_group as u64)
+                thousands(self.runner.max_group as u64)
             ));
         }
         let mut clusters = Clusters::default();
         for pair in exact.pairs()? {
             let pair = pair?;
-            clusters.tie(pair.a, pair.b);
+            clusters.join(pair.a, pair.b);
         }
-        let mut found =
-            self.trial(basis, notes, watch)?.map(|trial| trial.pairs()).transpose()?.map(Iterator::peekable);
+        let mut found = self
+            .trial(method_setting, notes, watch)?
+            .map(|trial| trial.pairs())
+            .transpose()?
+            .map(Iterator::peekable);
         let removed = self.removed()?;
-        let rarest = self.sample.rarest_near(&basis.measure, &basis.profile);
-        let mut lights = Lights {
-            found: found.as_ref().map(|_| Weighed::new(rarest)),
-            settled: Weighed::new(rarest),
-            gone: Weighed::new(rarest),
+        let max_weight =
+            self.sample.max_near_duplicate_weight(&method_setting.measure, &method_setting.profile);
+        let mut shares = SampleShares {
+            found: found.as_ref().map(|_| WeightedShare::new(max_weight)),
+            settled: WeightedShare::new(max_weight),
+            gone: WeightedShare::new(max_weight),
         };
         // Of each document that stays, the nearest earlier one that stays as well.
         let mut stays: BTreeMap<u32, f64> = BTreeMap::new();
         // What a pair stands for hangs on the shingles that the sample was drawn by.
         let resemblance =
             Measure { similarity: Similarity::Jaccard, threshold: Threshold::LOWEST, shingle: SHINGLE };
-        let gauge = Gauge::new(&self.sample.shelf, resemblance, &Profile::web(), self.bench.settings.memory);
+        let measurer = PairMeasurer::new(
+            &self.sample.documents,
+            resemblance,
+            &Profile::web(),
+            self.runner.settings.memory,
+        );
         let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
-        gauge.measure(pairs, watch, |(a, b), measured| {
+        measurer.measure(pairs, watch, |(a, b), measured| {
             let weight = self.sample.weight(measured.map_or(0.0, |measured| measured.forward));
             let (cluster, gone) = (clusters.of(a), removed[a as usize] || removed[b as usize]);
-            lights.settled.add(cluster, weight, gone);
-            if let (Some(found), Some(share)) = (&mut found, &mut lights.found) {
-                share.add(cluster, weight, is_next(found, (a, b))?);
+            shares.settled.add(cluster, weight, gone);
+            if let (Some(found), Some(share)) = (&mut found, &mut shares.found) {
+                share.add(cluster, weight, contains_sorted(found, (a, b))?);
             }
             if !gone {
                 let least = stays.entry(b).or_insert(f64::MAX);
@@ -309,18 +323,18 @@ impl Looked<'_> {
             Ok(())
         })?;
         for (document, weight) in stays {
-            lights.gone.add(clusters.of(document), weight, false);
+            shares.gone.add(clusters.of(document), weight, false);
         }
         for document in (0..).zip(&removed).filter(|(_, gone)| **gone).map(|(document, _)| document) {
-            lights.gone.add(clusters.of(document), 1.0 / self.sample.share, true);
+            shares.gone.add(clusters.of(document), 1.0 / self.sample.share, true);
         }
-        Ok(lights)
+        Ok(shares)
     }
 
     /// The run's methods on the documents that were drawn; nothing if they need a lexicon that is not here.
     fn trial(
         &self,
-        basis: &Basis,
+        method_setting: &MethodSetting,
         notes: &mut Vec<String>,
         watch: &Watch,
     ) -> Result<Option<Trial>, LabError> {
@@ -330,28 +344,28 @@ impl Looked<'_> {
             notes.push(note.to_owned());
             return Ok(None);
         }
-        let what = Configuration {
+        let configuration = Configuration {
             methods: self.recipe.methods.iter().map(ToString::to_string).collect(),
             combine: self.recipe.combine,
             filter: self.recipe.filter.as_ref().map(ToString::to_string),
             lexicon: None,
             verified: self.recipe.verified,
         };
-        self.bench.run(&what, basis, watch).map(Some)
+        self.runner.run(&configuration, method_setting, watch).map(Some)
     }
 
     /// Returns for each document of the sample whether the run removed it.
     fn removed(&self) -> Result<Vec<bool>, LabError> {
         let one = |document: u32| {
-            let ordinal = self.sample.shelf.line(document)?.n;
+            let ordinal = self.sample.documents.line(document)?.n;
             Ok(self.removals.removed.binary_search(&ordinal).is_ok())
         };
-        (0..self.sample.shelf.len() as u32).map(one).collect()
+        (0..self.sample.documents.len() as u32).map(one).collect()
     }
 }
 
 /// True when a pair is among others that come in the same order.
-fn is_next(
+fn contains_sorted(
     pairs: &mut std::iter::Peekable<impl Iterator<Item = Result<Pair, LabError>>>,
     wanted: (u32, u32),
 ) -> Result<bool, LabError> {
@@ -380,28 +394,29 @@ fn precision(
     if wanted.is_empty() {
         return Ok((0, 0));
     }
-    let what = format!("removals by seed {}", request.seed);
+    let label = format!("removals by seed {}", request.seed);
     let keep = &mut |n: u64, _: &Document<'_>, _: &str| wanted.contains(&n);
-    let shelf = Shelf::stock(&work.join("removals"), input.place(), &[], (&what, keep), watch)?;
+    let documents =
+        DocumentCopy::open_or_create(&work.join("removals"), input.source(), &[], (&label, keep), watch)?;
     let places: BTreeMap<u64, u32> = wanted.into_iter().zip(0..).collect();
     let mut order: Vec<(u32, u32)> = Vec::new();
     for removal in &removals.drawn {
         let pair = (places[&removal.n], places[&removal.witness_n]);
         for (place, id) in [(pair.0, &removal.id), (pair.1, &removal.witness)] {
-            if shelf.line(place)?.name != *id {
+            if documents.line(place)?.name != *id {
                 return Err(LabError::Request(format!(
                     "document {} of this input is {} and was {id} in the run; give the input that it had, in the same order",
-                    shelf.line(place)?.n,
-                    shelf.line(place)?.name
+                    documents.line(place)?.n,
+                    documents.line(place)?.name
                 )));
             }
         }
         order.push(pair);
     }
     order.sort_unstable();
-    let gauge = Gauge::new(&shelf, measure, profile, request.settings.memory);
+    let measurer = PairMeasurer::new(&documents, measure, profile, request.settings.memory);
     let (mut measured, mut reached) = (0, 0);
-    gauge.measure::<LabError>(order.into_iter().map(Ok), watch, |_, found| {
+    measurer.measure::<LabError>(order.into_iter().map(Ok), watch, |_, found| {
         measured += 1;
         // Containment asks for the removed document in its witness, which is the first in the second.
         reached += u64::from(found.is_some_and(|found| found.reached));
@@ -410,7 +425,7 @@ fn precision(
     Ok((measured, reached))
 }
 
-impl Checked {
+impl CheckResult {
     /// The check for people.
     pub fn study(&self, recipe: &JobRecipe) -> Study {
         let share = |share: Option<Estimate>| {

@@ -4,17 +4,17 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use lookalike::corpus::{Corpus, ReadOptions};
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::model::Document;
 use lookalike::text::extract::ContentMode;
 use lookalike::text::hash;
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 
 use crate::trial::LabError;
 
 /// The kind of collection that an experiment needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum CollectionKind {
     /// A collection of short articles.
     News,
     /// Messages, with a field `group` whose value holds `spam` or `ham`.
@@ -57,20 +57,20 @@ pub struct Item {
 }
 
 /// Files of known collections, by the folder that they lie in.
-const KNOWN: [(Wanted, &str, &[&str]); 4] = [
-    (Wanted::News, "reuters", &["reuters/reuters21578.jsonl.zst"]),
-    (Wanted::Mail, "spam", &["spam/spam-assassin.jsonl.zst"]),
-    (Wanted::Revisions, "revisions", &["revisions/ethereum-eips.jsonl.zst"]),
+const KNOWN: [(CollectionKind, &str, &[&str]); 4] = [
+    (CollectionKind::News, "reuters", &["reuters/reuters21578.jsonl.zst"]),
+    (CollectionKind::Mail, "spam", &["spam/spam-assassin.jsonl.zst"]),
+    (CollectionKind::Revisions, "revisions", &["revisions/ethereum-eips.jsonl.zst"]),
     (
-        Wanted::Crawls,
+        CollectionKind::Crawls,
         "two-crawls",
         &["two-crawls/postgresql/docs-old.jsonl.zst", "two-crawls/postgresql/docs-new.jsonl.zst"],
     ),
 ];
 
-impl Wanted {
-    /// The known collection of this kind, if it lies in `data`.
-    pub fn known(self, data: &Path) -> Result<Option<Collection>, LabError> {
+impl CollectionKind {
+    /// Opens the known collection of this kind, if it lies in `data`.
+    pub fn open_known(self, data: &Path) -> Result<Option<Collection>, LabError> {
         let Some((_, name, files)) = KNOWN.iter().find(|(kind, ..)| *kind == self) else { return Ok(None) };
         let paths: Vec<PathBuf> = files.iter().map(|file| data.join(file)).collect();
         if !paths.iter().all(|path| path.is_file()) {
@@ -84,17 +84,17 @@ impl Wanted {
     /// Returns the name of this kind.
     pub fn name(self) -> &'static str {
         match self {
-            Wanted::News => "news",
-            Wanted::Mail => "mail",
-            Wanted::Revisions => "revisions",
-            Wanted::Crawls => "crawls",
+            CollectionKind::News => "news",
+            CollectionKind::Mail => "mail",
+            CollectionKind::Revisions => "revisions",
+            CollectionKind::Crawls => "crawls",
         }
     }
 
     /// Returns the part of a document of this kind that becomes its text.
     pub fn content(self) -> ContentMode {
         match self {
-            Wanted::Mail => ContentMode::PageOrEmail,
+            CollectionKind::Mail => ContentMode::PageOrEmail,
             _ => ContentMode::Page,
         }
     }
@@ -102,7 +102,7 @@ impl Wanted {
 
 impl Collection {
     /// Returns the corpus, and the part of each document that becomes its text.
-    pub fn place(&self) -> (&Corpus, ContentMode) {
+    pub fn source(&self) -> (&Corpus, ContentMode) {
         (&self.corpus, self.content)
     }
 
@@ -115,7 +115,7 @@ impl Collection {
         extras: &[&str],
         watch: &Watch,
     ) -> Result<Vec<Item>, LabError> {
-        self.drawn(most, extras, watch, |ordinal, _| hash::nth(ordinal, hash::mix(seed)))
+        self.draw_items(most, extras, watch, |ordinal, _| hash::nth(ordinal, hash::mix(seed)))
     }
 
     /// The same, but documents of one address are drawn together, so that a page at two times is there twice or not at all.
@@ -126,19 +126,19 @@ impl Collection {
         extras: &[&str],
         watch: &Watch,
     ) -> Result<Vec<Item>, LabError> {
-        self.drawn(most, extras, watch, |_, document| {
+        self.draw_items(most, extras, watch, |_, document| {
             let name = document.url.unwrap_or(document.id);
             hash::nth(1, hash::word(name.as_bytes()) ^ hash::mix(seed))
         })
     }
 
-    /// The documents with the smallest lots, in their order.
-    fn drawn(
+    /// Reads the documents with the smallest sampling keys, in their order.
+    fn draw_items(
         &self,
         most: usize,
         extras: &[&str],
         watch: &Watch,
-        lot: impl Fn(u64, &Document<'_>) -> u64,
+        sampling_key: impl Fn(u64, &Document<'_>) -> u64,
     ) -> Result<Vec<Item>, LabError> {
         let mut items: Vec<(u64, Item)> = Vec::new();
         let mut ordinal = 0;
@@ -151,8 +151,8 @@ impl Collection {
         for (number, shard) in self.corpus.shards().iter().enumerate() {
             walk::documents(shard, &options, self.content, watch, |found| {
                 match found {
-                    Found::Document { document, text } if !text.trim().is_empty() => {
-                        let lot = lot(ordinal, &document);
+                    WalkItem::Document { document, text } if !text.trim().is_empty() => {
+                        let sampling_key = sampling_key(ordinal, &document);
                         let extras = (0..extras.len()).map(|n| document.extras.get(n).map(str::to_owned));
                         let item = Item {
                             ordinal,
@@ -162,45 +162,45 @@ impl Collection {
                             text: text.to_owned(),
                             extras: extras.collect(),
                         };
-                        items.push((lot, item));
+                        items.push((sampling_key, item));
                     }
-                    Found::Skipped(_) => return Ok(()),
+                    WalkItem::Skipped(_) => return Ok(()),
                     _ => {}
                 }
                 ordinal += 1;
                 if items.len() > bound {
-                    thin(&mut items, most);
+                    keep_smallest(&mut items, most);
                 }
                 Ok(())
             })?;
         }
-        thin(&mut items, most);
+        keep_smallest(&mut items, most);
         items.sort_unstable_by_key(|(_, item)| item.ordinal);
         Ok(items.into_iter().map(|(_, item)| item).collect())
     }
 }
 
 /// Refuses fewer documents than two: there would be nothing to compare.
-pub fn needs_two(shelf: &Shelf) -> Result<(), LabError> {
-    if shelf.len() >= 2 {
+pub fn require_two_documents(documents: &DocumentCopy) -> Result<(), LabError> {
+    if documents.len() >= 2 {
         return Ok(());
     }
-    let stock = shelf.facts();
-    let rejected = match &stock.first_rejection {
+    let facts = documents.manifest();
+    let rejected = match &facts.first_rejection {
         None => String::new(),
-        Some(reason) => format!(" ({} could not be read: {reason})", stock.rejected),
+        Some(reason) => format!(" ({} could not be read: {reason})", facts.rejected),
     };
     Err(LabError::Request(format!(
         "methods are compared on 2 documents or more, and there {} {}{rejected}; give a larger corpus",
-        if shelf.len() == 1 { "is" } else { "are" },
-        shelf.len(),
+        if documents.len() == 1 { "is" } else { "are" },
+        documents.len(),
     )))
 }
 
-/// Leaves the `most` of them with the smallest lots.
-fn thin(items: &mut Vec<(u64, Item)>, most: usize) {
+/// Leaves the `most` of them with the smallest sampling keys.
+fn keep_smallest(items: &mut Vec<(u64, Item)>, most: usize) {
     if items.len() > most {
-        items.select_nth_unstable_by_key(most, |(lot, item)| (*lot, item.ordinal));
+        items.select_nth_unstable_by_key(most, |(sampling_key, item)| (*sampling_key, item.ordinal));
         items.truncate(most);
     }
 }
@@ -214,10 +214,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let lines: &[u8] = b"{\"id\":\"a\",\"text\":\"x\"}\n{}\n";
         let corpus = Corpus::in_memory("x.jsonl", lines.into(), ReadOptions::default());
-        let place = (&corpus, ContentMode::Page);
+        let source = (&corpus, ContentMode::Page);
         let watch = Watch::default();
-        let shelf = Shelf::stock(folder.path(), place, &[], ("all", &mut |_, _, _| true), &watch).unwrap();
-        let error = needs_two(&shelf).unwrap_err().to_string();
+        let documents =
+            DocumentCopy::open_or_create(folder.path(), source, &[], ("all", &mut |_, _, _| true), &watch)
+                .unwrap();
+        let error = require_two_documents(&documents).unwrap_err().to_string();
         assert!(error.contains("there is 1 (1 could not be read"), "{error}");
     }
 }

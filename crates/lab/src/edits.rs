@@ -41,13 +41,13 @@ const FEW_SENTENCES: usize = 4;
 const RUN: usize = 10;
 
 /// Words that texts are edited with: as frequent as they are in a collection.
-const STOCK: usize = 20_000;
+const VOCABULARY_WORDS: usize = 20_000;
 
 /// Finds the words and sentences of texts that are to be edited.
 pub(crate) struct Editor {
     analyser: Analyser,
     features: Features,
-    stock: Vec<String>,
+    vocabulary: Vec<String>,
 }
 
 impl Editor {
@@ -57,21 +57,21 @@ impl Editor {
         let mut editor = Editor {
             analyser: Analyser::new(&Profile::thesis()),
             features: Features::default(),
-            stock: Vec::new(),
+            vocabulary: Vec::new(),
         };
         let texts: Vec<&str> = texts.into_iter().collect();
-        let each = STOCK.div_ceil(texts.len().max(1));
+        let each = VOCABULARY_WORDS.div_ceil(texts.len().max(1));
         for text in texts {
             editor.analyser.read(text, &mut editor.features);
             let words = editor.features.len();
             let drawn = (0..each.min(words)).map(|_| editor.features.word(draws.below(words)).to_owned());
-            editor.stock.extend(drawn);
+            editor.vocabulary.extend(drawn);
         }
         editor
     }
 
-    /// A text, ready to be edited.
-    pub(crate) fn draft<'t>(&mut self, text: &'t str) -> Draft<'t> {
+    /// Finds the words and sentences of a text, so that it can be edited.
+    pub(crate) fn parse<'t>(&mut self, text: &'t str) -> ParsedText<'t> {
         self.analyser.read(text, &mut self.features);
         self.analyser.read_sentences(&mut self.features);
         let features = &self.features;
@@ -80,27 +80,27 @@ impl Editor {
             span.start as usize..span.end as usize
         });
         let sentences = (0..features.sentence_count()).map(|index| features.sentence(index)).collect();
-        Draft { text, words: words.collect(), sentences }
+        ParsedText { text, words: words.collect(), sentences }
     }
 
     /// A new word that is not `old`.
     fn word(&self, old: &str, draws: &mut Draws) -> &str {
-        // Twice the same word is rare; always the same one is a stock of one word.
-        let mut drawn = (0..100).map(|_| draws.below(self.stock.len()));
-        drawn.find(|&place| self.stock[place] != old).map_or("other", |place| &self.stock[place])
+        // Twice the same word is rare; always the same one is a vocabulary of one word.
+        let mut drawn = (0..100).map(|_| draws.below(self.vocabulary.len()));
+        drawn.find(|&place| self.vocabulary[place] != old).map_or("other", |place| &self.vocabulary[place])
     }
 }
 
 /// A text, and where its words and sentences are.
 #[derive(Debug)]
-pub(crate) struct Draft<'t> {
+pub(crate) struct ParsedText<'t> {
     text: &'t str,
     words: Vec<Range<usize>>,
     /// By numbers of words.
     sentences: Vec<Range<usize>>,
 }
 
-impl Draft<'_> {
+impl ParsedText<'_> {
     /// Number of words.
     pub(crate) fn words(&self) -> usize {
         self.words.len()
@@ -189,12 +189,12 @@ mod tests {
         let mut draws = Draws::new(1, 1);
         let mut editor = Editor::new(texts.iter().map(String::as_str), &mut draws);
         for text in texts.iter().map(String::as_str).chain([TEXT]) {
-            let draft = editor.draft(text);
+            let parsed = editor.parse(text);
             let before = words(text);
-            assert_eq!(draft.words(), before.len());
+            assert_eq!(parsed.words(), before.len());
             for count in [1, 2, 7] {
                 let after =
-                    |edit, draws: &mut Draws| words(&draft.edited(edit, count, &editor, draws).unwrap());
+                    |edit, draws: &mut Draws| words(&parsed.edited(edit, count, &editor, draws).unwrap());
                 assert_eq!(after(Edit::Insert, &mut draws).len(), before.len() + count);
                 assert_eq!(after(Edit::Delete, &mut draws).len(), before.len() - count);
                 let replaced = after(Edit::Substitute, &mut draws);
@@ -202,7 +202,7 @@ mod tests {
                     replaced.iter().zip(&before).filter(|(after, before)| after != before).count();
                 assert_eq!((replaced.len(), different), (before.len(), count));
             }
-            assert!(draft.edited(Edit::Delete, before.len() + 1, &editor, &mut draws).is_none());
+            assert!(parsed.edited(Edit::Delete, before.len() + 1, &editor, &mut draws).is_none());
         }
     }
 
@@ -210,11 +210,11 @@ mod tests {
     fn sentences_move_as_they_are() {
         let mut draws = Draws::new(3, 1);
         let mut editor = Editor::new([TEXT], &mut draws);
-        let draft = editor.draft(TEXT);
+        let parsed = editor.parse(TEXT);
         let sentences =
             ["One rose, is here.", "Two roses: are there!", "Three", "roses.", "Where?", "Nobody knows."];
         for count in [1, 2, 9] {
-            let moved = draft.edited(Edit::Move, count, &editor, &mut draws).unwrap();
+            let moved = parsed.edited(Edit::Move, count, &editor, &mut draws).unwrap();
             let mut found: Vec<&str> = moved.split("\n\n").collect();
             assert!(count > 1 || found != sentences);
             found.sort_unstable();
@@ -223,9 +223,9 @@ mod tests {
             assert_eq!(found, all);
         }
         let run = "one two three four five six seven eight nine ten eleven twelve";
-        assert!(editor.draft(run).edited(Edit::Move, 1, &editor, &mut draws).is_none());
+        assert!(editor.parse(run).edited(Edit::Move, 1, &editor, &mut draws).is_none());
         let long = [run, run].join(" ");
-        let moved = editor.draft(&long).edited(Edit::Move, 1, &editor, &mut draws).unwrap();
+        let moved = editor.parse(&long).edited(Edit::Move, 1, &editor, &mut draws).unwrap();
         assert_eq!(words(&moved).len(), 24);
         assert_ne!(moved, long);
     }

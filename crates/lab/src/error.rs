@@ -36,7 +36,7 @@ pub enum LabError {
 }
 
 /// Writes a file that is there whole or not at all: a later run trusts what it finds.
-pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), LabError> {
+pub(crate) fn write_atomically(path: &Path, content: &[u8]) -> Result<(), LabError> {
     Ok(write_durably(path, content)?)
 }
 

@@ -4,12 +4,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, ReadOptions};
-use lookalike::generate::crawls::{CrawlPage, Crawls, Met};
+use lookalike::generate::crawls::{CrawlItem, CrawlPage, Crawls};
 use lookalike::generate::{Plan, write_jsonl};
 use lookalike::model::Media;
 use serde::Serialize;
 
-use crate::collection::{Collection, Wanted};
+use crate::collection::{Collection, CollectionKind};
 use crate::draws::Draws;
 
 /// Documents of a generated collection.
@@ -23,16 +23,16 @@ const MESSAGES: u64 = 12;
 const LEGITIMATE: u64 = 1_200;
 
 /// A collection of this kind.
-pub fn collection(wanted: Wanted, seed: u64) -> Collection {
-    let lines = match wanted {
-        Wanted::Crawls => crawls(seed),
-        Wanted::News => web(DOCUMENTS, seed),
-        Wanted::Revisions => revisions(seed),
-        Wanted::Mail => mail(seed),
+pub fn collection(kind: CollectionKind, seed: u64) -> Collection {
+    let lines = match kind {
+        CollectionKind::Crawls => crawls(seed),
+        CollectionKind::News => web(DOCUMENTS, seed),
+        CollectionKind::Revisions => revisions(seed),
+        CollectionKind::Mail => mail(seed),
     };
     let corpus = Corpus::in_memory("generated.jsonl", lines, ReadOptions::default());
-    let name = format!("generated {}", wanted.name());
-    Collection { name, corpus, content: wanted.content(), generated: true }
+    let name = format!("generated {}", kind.name());
+    Collection { name, corpus, content: kind.content(), generated: true }
 }
 
 /// Pages of a make-believe web, as lines.
@@ -49,9 +49,9 @@ fn crawls(seed: u64) -> Arc<[u8]> {
     let crawls = Crawls { old: DOCUMENTS / 2, new: DOCUMENTS / 2, judged: 0, segments: 1, seed };
     let Ok(()) = crawls.visit(|met| {
         match met {
-            Met::Old(page) => put(&mut old, &crawled(&page, 1)),
-            Met::New { page, .. } => put(&mut new, &crawled(&page, 2)),
-            Met::Judged(_) => {}
+            CrawlItem::Old(page) => write_line(&mut old, &crawled_line(&page, 1)),
+            CrawlItem::New { page, .. } => write_line(&mut new, &crawled_line(&page, 2)),
+            CrawlItem::Judged(_) => {}
         }
         Ok::<(), Infallible>(())
     });
@@ -61,7 +61,7 @@ fn crawls(seed: u64) -> Arc<[u8]> {
 
 /// A page of a crawl as a line.
 #[derive(Serialize)]
-struct Crawled<'p> {
+struct CrawledLine<'p> {
     id: &'p str,
     url: &'p str,
     snapshot: u32,
@@ -71,12 +71,12 @@ struct Crawled<'p> {
     html: Option<&'p str>,
 }
 
-fn crawled<'p>(page: &CrawlPage<'p>, snapshot: u32) -> Crawled<'p> {
+fn crawled_line<'p>(page: &CrawlPage<'p>, snapshot: u32) -> CrawledLine<'p> {
     let (text, html) = match page.media {
         Media::Html => (None, Some(page.content)),
         _ => (Some(page.content), None),
     };
-    Crawled { id: page.id, url: page.url, snapshot, text, html }
+    CrawledLine { id: page.id, url: page.url, snapshot, text, html }
 }
 
 /// A document of a generated collection.
@@ -92,14 +92,14 @@ struct Line<'l> {
     text: String,
 }
 
-fn put(lines: &mut Vec<u8>, line: &impl Serialize) {
+fn write_line(lines: &mut Vec<u8>, line: &impl Serialize) {
     serde_json::to_writer(&mut *lines, line).expect("memory can be written");
     lines.push(b'\n');
 }
 
 /// Plain texts of a make-believe web, as words with their punctuation; short ones are left out.
-fn texts(wanted: u64, seed: u64) -> Vec<Vec<String>> {
-    let mut documents = Plan { documents: 20 * wanted, seed }.documents();
+fn texts(count: u64, seed: u64) -> Vec<Vec<String>> {
+    let mut documents = Plan { documents: 20 * count, seed }.documents();
     let mut texts = Vec::new();
     while let Some(document) = documents.next() {
         // One of a family is enough: here the copies are made by hand.
@@ -107,7 +107,7 @@ fn texts(wanted: u64, seed: u64) -> Vec<Vec<String>> {
         let words: Vec<String> = document.content.split(' ').map(str::to_owned).collect();
         if alone && words.len() >= 120 {
             texts.push(words);
-            if texts.len() as u64 == wanted {
+            if texts.len() as u64 == count {
                 break;
             }
         }
@@ -134,7 +134,7 @@ fn revisions(seed: u64) -> Arc<[u8]> {
     for (page, mut words) in texts(PAGES, seed).into_iter().enumerate() {
         let mut draws = Draws::new(seed, page as u64);
         for revision in (1..=REVISIONS).rev() {
-            put(
+            write_line(
                 &mut lines,
                 &Line {
                     id: format!("page-{page}@{revision}"),
@@ -163,7 +163,7 @@ fn mail(seed: u64) -> Arc<[u8]> {
             let edits = draws.below(12);
             edit(&mut words, edits, &mut draws);
             let id = format!("spam-{campaign}-{message}");
-            put(
+            write_line(
                 &mut lines,
                 &Line { id, page: None, revno: None, group: Some("spam"), text: words.join(" ") },
             );
@@ -171,7 +171,10 @@ fn mail(seed: u64) -> Arc<[u8]> {
     }
     for (message, words) in texts.enumerate() {
         let id = format!("ham-{message}");
-        put(&mut lines, &Line { id, page: None, revno: None, group: Some("ham"), text: words.join(" ") });
+        write_line(
+            &mut lines,
+            &Line { id, page: None, revno: None, group: Some("ham"), text: words.join(" ") },
+        );
     }
     lines.into()
 }
@@ -183,17 +186,17 @@ mod tests {
 
     #[test]
     fn every_kind_has_documents_with_its_fields() {
-        for (wanted, fields) in [
-            (Wanted::News, &[][..]),
-            (Wanted::Mail, &["group"]),
-            (Wanted::Revisions, &["page", "revno"]),
-            (Wanted::Crawls, &["snapshot"]),
+        for (kind, fields) in [
+            (CollectionKind::News, &[][..]),
+            (CollectionKind::Mail, &["group"]),
+            (CollectionKind::Revisions, &["page", "revno"]),
+            (CollectionKind::Crawls, &["snapshot"]),
         ] {
-            let collection = collection(wanted, 1);
+            let collection = collection(kind, 1);
             let items = collection.items(usize::MAX, 1, fields, &Watch::default()).unwrap();
-            assert!(items.len() > 500, "{wanted:?}: {}", items.len());
-            assert!(items.iter().all(|item| item.extras.iter().all(Option::is_some)), "{wanted:?}");
-            let again = super::collection(wanted, 1).items(usize::MAX, 1, fields, &Watch::default()).unwrap();
+            assert!(items.len() > 500, "{kind:?}: {}", items.len());
+            assert!(items.iter().all(|item| item.extras.iter().all(Option::is_some)), "{kind:?}");
+            let again = super::collection(kind, 1).items(usize::MAX, 1, fields, &Watch::default()).unwrap();
             assert_eq!(items, again);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! - [`trial`]: one configuration of methods on a copy of a corpus, and the pairs that it accepts
 //! - [`compare`]: methods side by side; [`pool`], [`strata`]: their pairs together, by the methods that accept them
-//! - [`roster`]: the methods that take part
+//! - [`method_list`]: the methods that take part
 //! - [`results`]: the output of a comparison; [`published`]: figures that papers report
 //! - [`sample`]: a sample of a corpus that keeps near-duplicates together
 //! - [`tune`]: the search for a recipe that reaches a goal
@@ -24,11 +24,11 @@ mod edits;
 pub mod error;
 pub mod experiments;
 pub mod generated;
+pub mod method_list;
 pub mod pool;
 pub mod published;
 pub mod results;
 pub mod review;
-pub mod roster;
 pub mod sample;
 mod shares;
 pub mod sketches;

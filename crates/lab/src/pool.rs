@@ -13,11 +13,11 @@ use crate::trial::{Pairs, Trial};
 pub type Mask = u64;
 
 /// Most methods that one pool has.
-pub const MOST: usize = 63;
+pub const MAX_METHODS: usize = 63;
 
 /// A pair of the pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pooled {
+pub struct PooledPair {
     /// The first document.
     pub a: u32,
     /// The second.
@@ -38,22 +38,22 @@ impl Pool {
     /// The pool of these trials.
     pub fn of<'t>(trials: impl IntoIterator<Item = &'t Trial>) -> Result<Pool, LabError> {
         let pairs = trials.into_iter().map(Trial::pairs).collect::<Result<Vec<_>, _>>()?;
-        assert!(pairs.len() <= MOST + 1, "a mask has a bit for each method");
+        assert!(pairs.len() <= MAX_METHODS + 1, "a mask has a bit for each method");
         let mut pool = Pool { heads: BinaryHeap::with_capacity(pairs.len()), pairs };
         for index in 0..pool.pairs.len() {
-            pool.draw(index)?;
+            pool.advance(index)?;
         }
         Ok(pool)
     }
 
-    fn draw(&mut self, index: usize) -> Result<(), LabError> {
+    fn advance(&mut self, index: usize) -> Result<(), LabError> {
         if let Some(pair) = self.pairs[index].next().transpose()? {
             self.heads.push(Reverse((pair.a, pair.b, index)));
         }
         Ok(())
     }
 
-    fn merged(&mut self) -> Result<Option<Pooled>, LabError> {
+    fn next_pair(&mut self) -> Result<Option<PooledPair>, LabError> {
         let Some(&Reverse((a, b, _))) = self.heads.peek() else { return Ok(None) };
         let mut mask = 0;
         while let Some(&Reverse((other_a, other_b, index))) = self.heads.peek() {
@@ -62,16 +62,16 @@ impl Pool {
             }
             mask |= 1 << index;
             self.heads.pop();
-            self.draw(index)?;
+            self.advance(index)?;
         }
-        Ok(Some(Pooled { a, b, mask }))
+        Ok(Some(PooledPair { a, b, mask }))
     }
 }
 
 impl Iterator for Pool {
-    type Item = Result<Pooled, LabError>;
+    type Item = Result<PooledPair, LabError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.merged().transpose()
+        self.next_pair().transpose()
     }
 }

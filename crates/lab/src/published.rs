@@ -2,7 +2,7 @@
 
 /// A line of tables 2, 3 and 7 of Zelenkov and Segalovich (2007): about 500,000 pages, a pool of 17,471,200 pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Zelenkov {
+pub struct ZelenkovRow {
     /// The algorithm.
     pub name: &'static str,
     /// Its name in the paper.
@@ -24,12 +24,12 @@ const fn line(
     precision: f64,
     f: f64,
     pairs: Option<u64>,
-) -> Zelenkov {
-    Zelenkov { name, title, recall, precision, f, pairs }
+) -> ZelenkovRow {
+    ZelenkovRow { name, title, recall, precision, f, pairs }
 }
 
 /// The tables, best first as printed, the last algorithm on top.
-pub const ZELENKOV: [Zelenkov; 12] = [
+pub const ZELENKOV: [ZelenkovRow; 12] = [
     line("a12", "3+5", 0.96, 0.95, 0.95, None),
     line("a4", "Long Sent", 0.84, 0.80, 0.82, Some(12_635_770)),
     line("a1", "TF", 0.60, 0.94, 0.73, Some(7_540_460)),
@@ -45,7 +45,7 @@ pub const ZELENKOV: [Zelenkov; 12] = [
 ];
 
 /// Their line for an algorithm, if they report one.
-pub fn zelenkov(name: &str) -> Option<&'static Zelenkov> {
+pub fn zelenkov(name: &str) -> Option<&'static ZelenkovRow> {
     ZELENKOV.iter().find(|line| line.name == name)
 }
 
@@ -61,8 +61,8 @@ pub fn zelenkov_dice(one: &str, other: &str) -> Option<f64> {
         &[0.56, 0.53],
         &[0.66],
     ];
-    let place = |name: &str| NAMES.iter().position(|known| *known == name);
-    let (one, other) = (place(one)?, place(other)?);
+    let index = |name: &str| NAMES.iter().position(|known| *known == name);
+    let (one, other) = (index(one)?, index(other)?);
     match one.cmp(&other) {
         std::cmp::Ordering::Equal => Some(1.0),
         std::cmp::Ordering::Less => Some(ROWS[one][other - one - 1]),

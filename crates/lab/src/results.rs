@@ -10,11 +10,11 @@ use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::walk::Watch;
 use serde::Serialize;
 
-use crate::compare::{Against, Comparison, Contender, Request};
-use crate::error::{LabError, write_whole};
+use crate::compare::{ComparedMethod, Comparison, RecallBase, Request};
+use crate::error::{LabError, write_atomically};
 use crate::pool::Mask;
 use crate::strata::{Share, Strata};
-use crate::trial::Bench;
+use crate::trial::TrialRunner;
 
 /// Everything that can change the result of a comparison, and what it was made on.
 #[derive(Debug, Clone, Serialize)]
@@ -101,20 +101,20 @@ struct CoverageFile<'f> {
     #[serde(flatten)]
     heading: &'f Heading,
     /// For any two methods, the share of all near-duplicates that they find together.
-    pairs: Vec<Together<'f>>,
+    pairs: Vec<PairCoverage<'f>>,
     /// The methods in the order in which each adds most.
-    greedy: Vec<Step<'f>>,
+    greedy: Vec<GreedyStep<'f>>,
 }
 
 #[derive(Serialize)]
-struct Together<'f> {
+struct PairCoverage<'f> {
     methods: [&'f str; 2],
     coverage: Option<Share>,
 }
 
 /// A step of the greedy order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Step<'f> {
+pub struct GreedyStep<'f> {
     /// The method that adds most to those before it.
     pub method: &'f str,
     /// The share of the near-duplicates that the methods up to this one find.
@@ -126,7 +126,7 @@ pub struct Step<'f> {
 /// A comparison with all that it was made of.
 #[derive(Debug)]
 pub struct Results<'r> {
-    bench: &'r Bench<'r>,
+    runner: &'r TrialRunner<'r>,
     request: &'r Request,
     comparison: &'r Comparison,
 }
@@ -136,9 +136,9 @@ fn has(method: usize) -> impl Fn(Mask) -> bool {
 }
 
 impl<'r> Results<'r> {
-    /// The results of a comparison that was run on this bench for this request.
-    pub fn new(bench: &'r Bench<'r>, request: &'r Request, comparison: &'r Comparison) -> Self {
-        Results { bench, request, comparison }
+    /// The results of a comparison that this runner made for this request.
+    pub fn new(runner: &'r TrialRunner<'r>, request: &'r Request, comparison: &'r Comparison) -> Self {
+        Results { runner, request, comparison }
     }
 
     fn strata(&self) -> &Strata {
@@ -152,13 +152,13 @@ impl<'r> Results<'r> {
             truth: self.request.truth.to_string(),
             profile: self.request.profile.recipe().to_string(),
             words: self.request.words.recipe().to_string(),
-            pool: match self.request.against {
-                Against::Union => "union",
-                Against::Exact => "exact",
+            pool: match self.request.recall_base {
+                RecallBase::Union => "union",
+                RecallBase::Exact => "exact",
             },
-            max_group: self.bench.max_group,
-            seed: self.bench.seed,
-            documents: self.bench.shelf.facts().documents,
+            max_group: self.runner.max_group,
+            seed: self.runner.seed,
+            documents: self.runner.documents.manifest().documents,
             pairs: self.strata().pairs(|_| true),
             measured: self.strata().measured_pairs(),
             near: self.strata().near(|_| true),
@@ -167,24 +167,24 @@ impl<'r> Results<'r> {
 
     /// Every method, in the order that was asked for.
     pub fn methods(&self) -> Vec<MethodLine> {
-        self.comparison.contenders.iter().map(|contender| self.method(contender)).collect()
+        self.comparison.compared_methods.iter().map(|compared| self.method(compared)).collect()
     }
 
-    fn method(&self, contender: &Contender) -> MethodLine {
-        let facts = contender.facts.as_ref().ok();
+    fn method(&self, compared: &ComparedMethod) -> MethodLine {
+        let facts = compared.facts.as_ref().ok();
         let strata = self.strata();
-        let of = |figure: &dyn Fn(usize) -> Option<Share>| contender.place.and_then(figure);
+        let of = |figure: &dyn Fn(usize) -> Option<Share>| compared.bit.and_then(figure);
         MethodLine {
-            method: contender.name.clone(),
+            method: compared.name.clone(),
             recipes: facts
                 .map_or_else(Vec::new, |facts| facts.recipes.iter().map(ToString::to_string).collect()),
-            bit: contender.place,
-            failed: contender.facts.as_ref().err().cloned(),
+            bit: compared.bit,
+            failed: compared.facts.as_ref().err().cloned(),
             pairs: facts.map(|facts| facts.pairs),
-            near: contender.place.map(|place| strata.near(has(place))),
-            recall: of(&|place| strata.coverage(has(place)).filter(|_| strata.pairs(has(place)) > 0)),
-            precision: of(&|place| strata.precision(has(place))),
-            f: of(&|place| strata.f(has(place))),
+            near: compared.bit.map(|bit| strata.near(has(bit))),
+            recall: of(&|bit| strata.coverage(has(bit)).filter(|_| strata.pairs(has(bit)) > 0)),
+            precision: of(&|bit| strata.precision(has(bit))),
+            f: of(&|bit| strata.f(has(bit))),
             unsigned: facts.map(|facts| facts.unsigned),
             refused: facts.map(|facts| facts.refused),
             refusal: facts.and_then(|facts| facts.refusal.clone()),
@@ -202,13 +202,13 @@ impl<'r> Results<'r> {
     }
 
     /// The methods in the order in which each adds most.
-    pub fn greedy(&self) -> Vec<Step<'r>> {
+    pub fn greedy(&self) -> Vec<GreedyStep<'r>> {
         let names = self.comparison.names();
         let mut before = 0.0;
         let step = |(method, coverage): (usize, Share)| {
             let gain = coverage.value - before;
             before = coverage.value;
-            Step { method: names[method], coverage, gain }
+            GreedyStep { method: names[method], coverage, gain }
         };
         self.strata().greedy(names.len()).into_iter().map(step).collect()
     }
@@ -221,11 +221,11 @@ impl<'r> Results<'r> {
         json(&folder.join("methods.json"), &MethodsFile { heading: &heading, methods: &methods })?;
         let agreement = AgreementFile { heading: &heading, methods: names.clone(), dice: self.dice() };
         json(&folder.join("agreement.json"), &agreement)?;
-        let together = |(one, other): (usize, usize)| Together {
+        let pair_coverage = |(one, other): (usize, usize)| PairCoverage {
             methods: [names[one], names[other]],
             coverage: self.strata().coverage(|mask| has(one)(mask) || has(other)(mask)),
         };
-        let pairs = two_of(names.len()).map(together).collect();
+        let pairs = index_pairs(names.len()).map(pair_coverage).collect();
         let coverage = CoverageFile { heading: &heading, pairs, greedy: self.greedy() };
         json(&folder.join("coverage.json"), &coverage)?;
         self.write_pairs(&folder.join("pairs.parquet"), &heading, watch)?;
@@ -246,15 +246,15 @@ impl<'r> Results<'r> {
             .map_err(|error| LabError::write(path, &error))?;
         let mut rows = RowWriter::create(path, RowFormat::Parquet, COLUMNS, &recipe)?;
         let methods = self.comparison.methods_mask();
-        let mut names = Names::default();
-        for (count, seen) in self.comparison.seen()?.enumerate() {
-            let seen = seen?;
+        let mut names = NameCache::default();
+        for (count, judged) in self.comparison.judged_pairs()?.enumerate() {
+            let judged = judged?;
             if count % 4096 == 0 {
                 watch.check()?;
             }
-            let (a, a_n) = names.of(self.bench, seen.pair.a)?;
-            let (b, b_n) = names.of(self.bench, seen.pair.b)?;
-            let verdict = match seen.near {
+            let (a, a_n) = names.of(self.runner, judged.pair.a)?;
+            let (b, b_n) = names.of(self.runner, judged.pair.b)?;
+            let verdict = match judged.near {
                 Some(true) => "near",
                 Some(false) => "not",
                 None => "unmeasured",
@@ -264,8 +264,8 @@ impl<'r> Results<'r> {
                 Cell::Text(&b),
                 Cell::U64(a_n),
                 Cell::U64(b_n),
-                Cell::U64(seen.pair.mask & methods),
-                Cell::OptionalF64(seen.similarity),
+                Cell::U64(judged.pair.mask & methods),
+                Cell::OptionalF64(judged.similarity),
                 Cell::Text(verdict),
             ])?;
         }
@@ -276,15 +276,16 @@ impl<'r> Results<'r> {
     fn write_review(&self, path: &Path) -> Result<(), LabError> {
         let mut out = Vec::new();
         let names = self.comparison.names();
-        for (n, seen) in self.comparison.review.iter().enumerate() {
-            let (a, b) = (self.bench.shelf.line(seen.pair.a)?, self.bench.shelf.line(seen.pair.b)?);
+        for (n, judged) in self.comparison.review.iter().enumerate() {
+            let (a, b) =
+                (self.runner.documents.line(judged.pair.a)?, self.runner.documents.line(judged.pair.b)?);
             let line = ReviewLine {
                 n: n as u64,
                 a: &a.name,
                 b: &b.name,
-                similarity: seen.similarity,
+                similarity: judged.similarity,
                 methods: (0..names.len())
-                    .filter(|&method| has(method)(seen.pair.mask))
+                    .filter(|&method| has(method)(judged.pair.mask))
                     .map(|m| names[m])
                     .collect(),
                 text_a: &a.text,
@@ -300,7 +301,7 @@ impl<'r> Results<'r> {
                 labels.display()
             )));
         }
-        write_whole(path, &out)
+        write_atomically(path, &out)
     }
 }
 
@@ -318,33 +319,33 @@ struct ReviewLine<'r> {
 
 /// Names of documents that were asked for last: pairs come in order, so the first document is often the same.
 #[derive(Default)]
-struct Names {
-    known: BTreeMap<u32, (String, u64)>,
+struct NameCache {
+    cached: BTreeMap<u32, (String, u64)>,
 }
 
-impl Names {
-    const MOST: usize = 10_000;
+impl NameCache {
+    const CAPACITY: usize = 10_000;
 
-    fn of(&mut self, bench: &Bench<'_>, document: u32) -> Result<(String, u64), LabError> {
-        if let Some(known) = self.known.get(&document) {
-            return Ok(known.clone());
+    fn of(&mut self, runner: &TrialRunner<'_>, document: u32) -> Result<(String, u64), LabError> {
+        if let Some(cached) = self.cached.get(&document) {
+            return Ok(cached.clone());
         }
-        if self.known.len() >= Names::MOST {
-            self.known.clear();
+        if self.cached.len() >= NameCache::CAPACITY {
+            self.cached.clear();
         }
-        let line = bench.shelf.line(document)?;
-        self.known.insert(document, (line.name.clone(), line.n));
+        let line = runner.documents.line(document)?;
+        self.cached.insert(document, (line.name.clone(), line.n));
         Ok((line.name, line.n))
     }
 }
 
 /// Returns all pairs of numbers below `number`, the lower first.
-pub(crate) fn two_of(number: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn index_pairs(number: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..number).flat_map(move |one| (one + 1..number).map(move |other| (one, other)))
 }
 
 /// Writes a value as JSON, with a line end behind it.
 pub fn json(path: &Path, value: &impl Serialize) -> Result<(), LabError> {
     let text = serde_json::to_string_pretty(value).map_err(|error| LabError::write(path, &error))? + "\n";
-    write_whole(path, text.as_bytes())
+    write_atomically(path, text.as_bytes())
 }

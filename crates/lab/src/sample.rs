@@ -1,51 +1,51 @@
-//! A sample of a corpus that keeps near-duplicates together, drawn by lots.
+//! A sample of a corpus that keeps near-duplicates together, drawn by hashes.
 //!
-//! A share q of documents taken at random holds only q² of the pairs. Here the lot of a document depends on one of its
-//! shingles, the one with the smallest hash: two documents with the resemblance J have the same lot with probability J,
+//! A share q of documents taken at random holds only q² of the pairs. Here a document is drawn by the smallest hash of its
+//! shingles: two documents with the resemblance J have the same smallest hash with probability J,
 //! and independent ones otherwise. So each document is taken with probability q, and a pair with J·q + (1−J)·q², nearly q
-//! for near-duplicates. What is counted in the sample is weighed by the inverse of that. Of many equal texts only a few are
+//! for near-duplicates. What is counted in the sample is weighted by the inverse of that. Of many equal texts only a few are
 //! taken.
 
 use std::collections::{BTreeMap, HashMap};
 
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::engine::measure::Measure;
-use lookalike::engine::shelf::Shelf;
 use lookalike::model::Document;
 use lookalike::model::Similarity;
 use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 
 use crate::collection::Collection;
 use crate::error::LabError;
 use crate::interval::{Z, wilson_at};
 
-/// Words per shingle that lots depend on.
+/// Words per shingle that documents are drawn by.
 pub const SHINGLE: usize = 5;
 
 /// A sample, copied to disk.
 #[derive(Debug)]
 pub struct Sample {
     /// The documents.
-    pub shelf: Shelf,
+    pub documents: DocumentCopy,
     /// The share q of documents that are drawn.
     pub share: f64,
 }
 
 /// The most copies of one text that are taken: every method finds them, and n of them make n² pairs.
-const COPIES: u8 = 4;
+const MAX_COPIES: u8 = 4;
 
-/// Computes the lot of a document: the random number that decides whether it is drawn.
-struct Lots {
+/// Computes the hash of a document that decides whether it is drawn.
+struct SampleHasher {
     analyser: Analyser,
     features: Features,
     shingles: Vec<u64>,
     seed: u64,
 }
 
-impl Lots {
+impl SampleHasher {
     fn new(seed: u64) -> Self {
-        Lots {
+        SampleHasher {
             analyser: Analyser::new(&Profile::web()),
             features: Features::default(),
             shingles: Vec::new(),
@@ -53,8 +53,8 @@ impl Lots {
         }
     }
 
-    /// Returns the lot of a document: a number that its smallest shingle hash alone decides, or its ordinal when it has no words.
-    fn of(&mut self, ordinal: u64, text: &str) -> u64 {
+    /// Returns the hash of a document: its smallest shingle hash alone decides it, or its ordinal when it has no words.
+    fn hash_document(&mut self, ordinal: u64, text: &str) -> u64 {
         self.analyser.read(text, &mut self.features);
         self.features.shingles(SHINGLE, &mut self.shingles);
         let smallest = self.shingles.iter().map(|&shingle| hash::nth(shingle, self.seed)).min();
@@ -73,43 +73,44 @@ impl Sample {
         seed: u64,
         watch: &Watch,
     ) -> Result<Sample, LabError> {
-        let mut documents = 0;
+        let mut count = 0;
         for shard in collection.corpus.shards() {
             walk::documents(shard, collection.corpus.options(), collection.content, watch, |found| {
-                documents += usize::from(!matches!(found, Found::Skipped(_)));
+                count += usize::from(!matches!(found, WalkItem::Skipped(_)));
                 Ok(())
             })?;
         }
-        let share = (wanted as f64 / documents.max(1) as f64).min(1.0);
+        let share = (wanted as f64 / count.max(1) as f64).min(1.0);
         let bound = (share < 1.0).then(|| (share * 2f64.powi(64)) as u64);
-        let what = format!("sample of {wanted} by seed {seed}");
-        let mut lots = Lots::new(seed);
+        let label = format!("sample of {wanted} by seed {seed}");
+        let mut hasher = SampleHasher::new(seed);
         let mut copies: HashMap<u128, u8> = HashMap::new();
         let mut keep = |ordinal: u64, _: &Document<'_>, text: &str| {
-            let drawn = bound.is_none_or(|bound| lots.of(ordinal, text) < bound);
+            let drawn = bound.is_none_or(|bound| hasher.hash_document(ordinal, text) < bound);
             drawn && {
                 let seen = copies.entry(Secret::of_process().digest(text.as_bytes())).or_default();
                 *seen = seen.saturating_add(1);
-                *seen <= COPIES || text.is_empty()
+                *seen <= MAX_COPIES || text.is_empty()
             }
         };
-        let shelf = Shelf::stock(folder, collection.place(), &[], (&what, &mut keep), watch)?;
-        Ok(Sample { shelf, share })
+        let documents =
+            DocumentCopy::open_or_create(folder, collection.source(), &[], (&label, &mut keep), watch)?;
+        Ok(Sample { documents, share })
     }
 
     /// The weight of pairs that resemble each other no more than this, the most that a pair can have; none when all documents
     /// are there.
-    pub fn rarest(&self, resemblance: f64) -> Option<f64> {
+    pub fn max_weight(&self, resemblance: f64) -> Option<f64> {
         (self.share < 1.0).then(|| self.weight(resemblance))
     }
 
-    /// The same for near-duplicates by a measure. By the shingles that lots depend on they resemble each other at least as much
-    /// as the threshold asks; by anything else they need not.
-    pub fn rarest_near(&self, measure: &Measure, profile: &Profile) -> Option<f64> {
+    /// The same for near-duplicates by a measure. By the shingles that documents are drawn by they resemble each other at least
+    /// as much as the threshold asks; by anything else they need not.
+    pub fn max_near_duplicate_weight(&self, measure: &Measure, profile: &Profile) -> Option<f64> {
         let same = measure.similarity == Similarity::Jaccard
             && measure.shingle == SHINGLE
             && *profile == Profile::web();
-        self.rarest(if same { measure.threshold.value() } else { 0.0 })
+        self.max_weight(if same { measure.threshold.value() } else { 0.0 })
     }
 
     /// Returns the number of pairs of the corpus that one pair of the sample stands for, by its resemblance on shingles of
@@ -120,14 +121,14 @@ impl Sample {
     }
 }
 
-/// A weighed share of pairs, with an interval that knows that pairs of one cluster go together.
+/// A weighted share of pairs, with an interval that knows that pairs of one cluster go together.
 ///
 /// What was never drawn is not forgotten: a kind of pair that is drawn seldom may be there and stand for many. So the lower
 /// end also allows for as many unseen pairs against it as chance may have kept out, each of the weight that the rarest kind has.
 #[derive(Debug, Clone, Default)]
-pub struct Weighed {
+pub struct WeightedShare {
     /// The weight of a pair of the kind that is drawn most seldom; none when all pairs are there.
-    rarest: Option<f64>,
+    max_weight: Option<f64>,
     yes: f64,
     no_squares: f64,
     all: f64,
@@ -136,10 +137,10 @@ pub struct Weighed {
     pairs: u64,
 }
 
-impl Weighed {
+impl WeightedShare {
     /// An empty share, in a sample whose rarest kind of pair has this weight.
-    pub fn new(rarest: Option<f64>) -> Self {
-        Weighed { rarest, ..Weighed::default() }
+    pub fn new(max_weight: Option<f64>) -> Self {
+        WeightedShare { max_weight, ..WeightedShare::default() }
     }
 
     /// Takes one pair of a cluster into account.
@@ -156,8 +157,8 @@ impl Weighed {
         self.pairs
     }
 
-    /// Pairs of the corpus that they stand for.
-    pub fn stand_for(&self) -> f64 {
+    /// Returns the sum of their weights: the number of pairs of the corpus that they stand for.
+    pub fn total_weight(&self) -> f64 {
         self.all
     }
 
@@ -175,19 +176,19 @@ impl Weighed {
     /// Its 95 % interval, after Wilson; the share itself when all pairs are there.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let value = self.value()?;
-        if self.rarest.is_none() {
+        if self.max_weight.is_none() {
             return Some((value, value));
         }
         let (_, high) = wilson_at(value, self.effective(), Z)?;
-        Some((self.at_least(Z)?, high))
+        Some((self.lower_bound(Z)?, high))
     }
 
     /// Returns the lower end of an interval of this number of standard deviations.
-    pub fn at_least(&self, deviations: f64) -> Option<f64> {
+    pub fn lower_bound(&self, deviations: f64) -> Option<f64> {
         let value = self.value()?;
-        let Some(rarest) = self.rarest else { return Some(value) };
+        let Some(max_weight) = self.max_weight else { return Some(value) };
         let (low, _) = wilson_at(value, self.effective(), deviations)?;
-        let no = self.all - self.yes + deviations * self.no_squares.sqrt() + unseen(deviations) * rarest;
+        let no = self.all - self.yes + deviations * self.no_squares.sqrt() + unseen(deviations) * max_weight;
         Some(low.min(self.yes / (self.yes + no)))
     }
 }
@@ -210,7 +211,7 @@ pub struct Clusters {
 
 impl Clusters {
     /// Joins the clusters of two documents.
-    pub fn tie(&mut self, a: u32, b: u32) {
+    pub fn join(&mut self, a: u32, b: u32) {
         let (a, b) = (self.of(a), self.of(b));
         self.parents.insert(a.max(b), a.min(b));
     }
@@ -234,7 +235,7 @@ impl Clusters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::collection::Wanted;
+    use crate::collection::CollectionKind;
     use crate::generated;
 
     #[test]
@@ -242,7 +243,7 @@ mod tests {
         // Pairs of texts of known resemblance: 100 words, of which the last few differ.
         let (pairs, words) = (3000u64, 104usize);
         for changed in [0usize, 10, 50] {
-            let mut lots = Lots::new(7);
+            let mut hasher = SampleHasher::new(7);
             let text = |pair: u64, variant: u64| -> String {
                 let word = |at: usize| {
                     let other = at >= words - changed && changed > 0;
@@ -260,7 +261,10 @@ mod tests {
             let bound = (share * 2f64.powi(64)) as u64;
             let (mut one, mut both) = (0.0, 0.0);
             for pair in 0..pairs {
-                let (a, b) = (lots.of(0, &text(pair, 0)) < bound, lots.of(0, &text(pair, 1)) < bound);
+                let (a, b) = (
+                    hasher.hash_document(0, &text(pair, 0)) < bound,
+                    hasher.hash_document(0, &text(pair, 1)) < bound,
+                );
                 one += f64::from(u8::from(a));
                 both += f64::from(u8::from(a && b));
             }
@@ -275,31 +279,31 @@ mod tests {
     #[test]
     fn a_sample_is_about_as_large_as_wanted() {
         let folder = tempfile::tempdir().unwrap();
-        let collection = generated::collection(Wanted::Revisions, 3);
+        let collection = generated::collection(CollectionKind::Revisions, 3);
         let sample = Sample::draw(folder.path(), &collection, 300, 5, &Watch::default()).unwrap();
-        assert!((200..=400).contains(&sample.shelf.len()), "{}", sample.shelf.len());
+        assert!((200..=400).contains(&sample.documents.len()), "{}", sample.documents.len());
         assert_eq!(sample.share, 300.0 / 960.0);
         let all = tempfile::tempdir().unwrap();
         let sample = Sample::draw(all.path(), &collection, 5000, 5, &Watch::default()).unwrap();
-        assert_eq!((sample.shelf.len(), sample.share), (960, 1.0));
+        assert_eq!((sample.documents.len(), sample.share), (960, 1.0));
     }
 
     #[test]
     fn pairs_of_one_cluster_count_for_less() {
-        let (mut apart, mut tied) = (Weighed::new(Some(1.0)), Weighed::new(Some(1.0)));
+        let (mut apart, mut tied) = (WeightedShare::new(Some(1.0)), WeightedShare::new(Some(1.0)));
         for pair in 0..100 {
             apart.add(pair, 1.0, pair % 10 > 0);
             tied.add(pair / 10, 1.0, pair % 10 > 0);
         }
         assert_eq!((apart.value(), tied.value()), (Some(0.9), Some(0.9)));
         assert!((apart.effective() - 100.0).abs() < 1e-9 && (tied.effective() - 10.0).abs() < 1e-9);
-        let width = |weighed: &Weighed| weighed.interval().map(|(low, high)| high - low).unwrap();
+        let width = |share: &WeightedShare| share.interval().map(|(low, high)| high - low).unwrap();
         assert!(width(&tied) > 2.0 * width(&apart));
         // What is seldom drawn may be there unseen; where all is there, nothing is.
-        let with = |rarest: Option<f64>| {
-            let mut right = Weighed::new(rarest);
+        let with = |max_weight: Option<f64>| {
+            let mut right = WeightedShare::new(max_weight);
             (0..100).for_each(|pair| right.add(pair, 10.0, true));
-            right.at_least(3.0).unwrap()
+            right.lower_bound(3.0).unwrap()
         };
         assert!(
             with(Some(10.0)) > 0.9 && with(Some(1000.0)) < 0.2,
@@ -310,7 +314,7 @@ mod tests {
         assert_eq!(with(None), 1.0);
         let mut clusters = Clusters::default();
         for (a, b) in [(4, 5), (1, 2), (5, 1), (8, 9)] {
-            clusters.tie(a, b);
+            clusters.join(a, b);
         }
         assert_eq!([1, 2, 4, 5, 8, 9, 3].map(|document| clusters.of(document)), [1, 1, 1, 1, 8, 8, 3]);
     }

@@ -1,7 +1,7 @@
-//! Sketches of a small collection in memory, by any method, and whether two of them meet.
+//! Sketches of a small collection in memory, by any method, and whether two of them match.
 //!
 //! An engine groups millions of documents by their keys. Experiments ask the same of two documents at a time: a
-//! [`Sketcher`] has a method that was told what it must know of a collection, and [`Sketcher::meet`] says whether the
+//! [`Sketcher`] has a method that was told what it must know of a collection, and [`Sketcher::score`] says whether the
 //! method calls two documents near-duplicates, by keys, by its own verdict, and by measuring them where that is how it
 //! decides.
 
@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 
 use lookalike::engine::measure::Measure;
 use lookalike::methods::{
-    Asked, Detail, Key, Lexicon, Member, Method, Page, Score, Scratch, Setting, Sketch, method,
+    Buffers, DirectedKeyCounts, Key, Lexicon, LexiconDetail, Member, Method, Page, Score, Setting, Sketch,
+    method,
 };
 use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
@@ -20,7 +21,7 @@ use crate::trial::LabError;
 
 /// Texts, and their words by one profile: those of a collection, and perhaps more that are like them.
 #[derive(Debug)]
-pub struct Reading<'t> {
+pub struct AnalysedTexts<'t> {
     profile: Profile,
     texts: Vec<&'t str>,
     pages: Vec<Features>,
@@ -29,14 +30,14 @@ pub struct Reading<'t> {
     lexicon: OnceLock<Arc<Lexicon>>,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> AnalysedTexts<'t> {
     /// Reads the texts of a collection, sentences included.
     pub fn new(
         profile: &Profile,
         collection: impl IntoIterator<Item = &'t str>,
         watch: &Watch,
     ) -> Result<Self, LabError> {
-        Reading::with_more(profile, collection, [], watch)
+        AnalysedTexts::with_more(profile, collection, [], watch)
     }
 
     /// Reads the texts of a collection, and behind them `more`, which count for no word's frequency.
@@ -58,7 +59,7 @@ impl<'t> Reading<'t> {
             analyser.read_sentences(&mut features);
             pages.push(features);
         }
-        Ok(Reading { profile: profile.clone(), texts, pages, collection, lexicon: OnceLock::new() })
+        Ok(AnalysedTexts { profile: profile.clone(), texts, pages, collection, lexicon: OnceLock::new() })
     }
 
     /// Number of texts.
@@ -103,7 +104,7 @@ pub struct Sketcher {
 
 /// The sketch of a document by a method, and the symbols that it is measured by.
 #[derive(Debug, Default, Clone, PartialEq)]
-pub struct Sketched {
+pub struct DocumentSketch {
     /// Keys, in the method's order.
     pub keys: Vec<Key>,
     /// The payload.
@@ -146,31 +147,31 @@ impl Sketcher {
 
     /// Tells the method what it must know of a collection's words, and shows it all documents as often as it wants to see
     /// them. They were read by its profile.
-    pub fn learn(&mut self, reading: &Reading<'_>, watch: &Watch) -> Result<(), LabError> {
-        if self.method.lexicon() > Detail::Nothing {
-            self.method.learn(reading.lexicon())?;
+    pub fn learn(&mut self, analysed: &AnalysedTexts<'_>, watch: &Watch) -> Result<(), LabError> {
+        if self.method.lexicon() > LexiconDetail::Nothing {
+            self.method.learn(analysed.lexicon())?;
         }
-        self.survey(reading, watch)?;
-        self.documents = reading.collection as u64;
-        if self.method.most_common(self.documents) < u64::MAX {
-            let mut room = Sketch::default();
-            for page in reading.pages().take(reading.collection) {
+        self.survey(analysed, watch)?;
+        self.documents = analysed.collection as u64;
+        if self.method.max_documents_per_key(self.documents) < u64::MAX {
+            let mut buffer = Sketch::default();
+            for page in analysed.pages().take(analysed.collection) {
                 watch.check()?;
-                let keys = self.sketch(&page, &mut room).keys;
+                let keys = self.sketch(&page, &mut buffer).keys;
                 keys.iter().for_each(|key| *self.common.entry(key.value).or_insert(0) += 1);
             }
         }
         Ok(())
     }
 
-    fn survey(&self, reading: &Reading<'_>, watch: &Watch) -> Result<(), LabError> {
+    fn survey(&self, analysed: &AnalysedTexts<'_>, watch: &Watch) -> Result<(), LabError> {
         let Some(survey) = self.method.survey() else { return Ok(()) };
-        let mut scratch = Scratch::default();
+        let mut scratch = Buffers::default();
         for pass in 0..survey.passes() {
-            for (place, page) in (0..).zip(reading.pages()) {
+            for (place, page) in (0..).zip(analysed.pages()) {
                 watch.check()?;
-                if !page.is_empty() && hash::mix(place).is_multiple_of(survey.one_in()) {
-                    survey.see(pass, &page, &mut scratch);
+                if !page.is_empty() && hash::mix(place).is_multiple_of(survey.sampling_interval()) {
+                    survey.observe(pass, &page, &mut scratch);
                 }
             }
             survey.end(pass);
@@ -178,14 +179,14 @@ impl Sketcher {
         Ok(())
     }
 
-    /// Returns the sketch of a document; `room` is a buffer to be reused.
-    pub fn sketch(&self, page: &Page<'_>, room: &mut Sketch) -> Sketched {
-        room.clear();
+    /// Returns the sketch of a document; `buffer` is reused.
+    pub fn sketch(&self, page: &Page<'_>, buffer: &mut Sketch) -> DocumentSketch {
+        buffer.clear();
         if !page.is_empty() {
-            self.method.sketch(page, room);
+            self.method.sketch(page, buffer);
         }
-        room.payload.resize(self.method.payload_bytes(), 0);
-        let mut sorted = room.keys.clone();
+        buffer.payload.resize(self.method.payload_bytes(), 0);
+        let mut sorted = buffer.keys.clone();
         sorted.sort_by_key(|key| key.value);
         let prepared = self.measure.map_or_else(Vec::new, |measure| {
             let (mut symbols, mut prepared) = (Vec::new(), Vec::new());
@@ -193,25 +194,25 @@ impl Sketcher {
             measure.prepare(symbols, &mut prepared, &mut Default::default());
             prepared
         });
-        Sketched {
-            keys: room.keys.clone(),
-            payload: room.payload.clone(),
-            length: room.length,
+        DocumentSketch {
+            keys: buffer.keys.clone(),
+            payload: buffer.payload.clone(),
+            length: buffer.length,
             sorted,
             prepared,
         }
     }
 
     /// Returns the number of keys that two documents share, as [`Method::accept`] takes it; none when they are too few.
-    pub fn shared(&self, a: &Sketched, b: &Sketched) -> Option<u32> {
-        let (forward, asks) = (self.found(a, b), self.method.asks());
-        let backward = if asks { self.found(b, a) } else { 0 };
-        let shared = if asks { Asked { forward, backward }.pack() } else { forward };
+    pub fn shared(&self, a: &DocumentSketch, b: &DocumentSketch) -> Option<u32> {
+        let (forward, asks) = (self.matching_keys(a, b), self.method.has_query_keys());
+        let backward = if asks { self.matching_keys(b, a) } else { 0 };
+        let shared = if asks { DirectedKeyCounts { forward, backward }.pack() } else { forward };
         (forward.max(backward) >= self.method.keys_to_share()).then_some(shared)
     }
 
     /// Returns the method's score of two documents if it accepts them as near-duplicates.
-    pub fn meet(&self, a: &Sketched, b: &Sketched) -> Option<Score> {
+    pub fn score(&self, a: &DocumentSketch, b: &DocumentSketch) -> Option<Score> {
         let score = self.method.accept(&a.payload, &b.payload, self.shared(a, b)?)?;
         let Some(measure) = self.measure else { return Some(score) };
         let measured = measure.compare(&a.prepared, &b.prepared, measure.threshold)?;
@@ -223,24 +224,25 @@ impl Sketcher {
         })
     }
 
-    /// Number of keys by which `b` finds `a`.
-    fn found(&self, a: &Sketched, b: &Sketched) -> u32 {
+    /// Returns the number of keys of `a` that `b` has, too, and that may find it.
+    fn matching_keys(&self, a: &DocumentSketch, b: &DocumentSketch) -> u32 {
         let method = self.method();
         let (shorter, longer) = (a.length.min(b.length), a.length.max(b.length));
         if longer > method.longest_partner(shorter) {
             return 0;
         }
-        let most = method.most_common(self.documents);
+        let most = method.max_documents_per_key(self.documents);
         let rare = |key: &Key| self.common.get(&key.value).is_none_or(|&documents| documents <= most);
-        let meets = |key: &&Key| {
+        let matches = |key: &&Key| {
             let place = b.sorted.partition_point(|other| other.value < key.value);
             let other = b.sorted.get(place).filter(|other| other.value == key.value);
-            let member = |sketched: &Sketched, key: &Key| Member { length: sketched.length, tag: key.tag };
-            !method.only_asks(key.tag)
+            let member =
+                |sketched: &DocumentSketch, key: &Key| Member { length: sketched.length, tag: key.tag };
+            !method.is_query_only(key.tag)
                 && rare(key)
                 && other.is_some_and(|other| method.plausible(member(a, key), member(b, other)))
         };
-        a.keys.iter().filter(meets).count() as u32
+        a.keys.iter().filter(matches).count() as u32
     }
 }
 
@@ -254,7 +256,7 @@ pub(crate) mod testing {
 
     use super::*;
     use crate::collection::Collection;
-    use crate::experiments::Desk;
+    use crate::experiments::ExperimentContext;
 
     /// Texts of `words` words each, of which a few are common, in sentences of twelve.
     pub(crate) fn texts(count: usize, words: usize) -> Vec<String> {
@@ -286,9 +288,9 @@ pub(crate) mod testing {
         Collection { name: "small".to_owned(), corpus, content: ContentMode::Page, generated: true }
     }
 
-    /// A desk whose collection is these texts.
-    pub(crate) fn desk<'d>(texts: &[String], watch: &'d Watch) -> Desk<'d> {
-        Desk {
+    /// The context of an experiment on these texts.
+    pub(crate) fn context<'d>(texts: &[String], watch: &'d Watch) -> ExperimentContext<'d> {
+        ExperimentContext {
             given: Some(collection(texts)),
             data: None,
             folder: Path::new("unused").to_owned(),
@@ -317,15 +319,16 @@ mod tests {
     fn verdicts(text: &str) -> Vec<bool> {
         let watch = Watch::default();
         let mut sketcher = Sketcher::new(text, &Setting::default(), &Profile::web()).unwrap();
-        let reading = Reading::new(sketcher.profile(), TEXTS, &watch).unwrap();
-        sketcher.learn(&reading, &watch).unwrap();
-        let mut room = Sketch::default();
-        let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
+        let analysed = AnalysedTexts::new(sketcher.profile(), TEXTS, &watch).unwrap();
+        sketcher.learn(&analysed, &watch).unwrap();
+        let mut buffer = Sketch::default();
+        let all: Vec<DocumentSketch> =
+            analysed.pages().map(|page| sketcher.sketch(&page, &mut buffer)).collect();
         for (one, two) in [(0, 1), (0, 2), (1, 3)] {
-            let [there, back] = [(one, two), (two, one)].map(|(a, b)| sketcher.meet(&all[a], &all[b]));
-            assert_eq!(there, back.map(Score::turned), "{text}");
+            let [there, back] = [(one, two), (two, one)].map(|(a, b)| sketcher.score(&all[a], &all[b]));
+            assert_eq!(there, back.map(Score::swapped), "{text}");
         }
-        all[1..].iter().map(|other| sketcher.meet(&all[0], other).is_some()).collect()
+        all[1..].iter().map(|other| sketcher.score(&all[0], other).is_some()).collect()
     }
 
     #[test]
@@ -359,11 +362,11 @@ mod tests {
             let threshold = threshold.parse().unwrap();
             let setting = Setting { threshold, shingle: 1, ..Setting::default() };
             let mut sketcher = Sketcher::new("exact", &setting, &Profile::web()).unwrap();
-            let reading = Reading::new(sketcher.profile(), TEXTS, &watch).unwrap();
-            sketcher.learn(&reading, &watch).unwrap();
-            let mut room = Sketch::default();
-            let [a, b] = [0, 1].map(|index| sketcher.sketch(&reading.page(index), &mut room));
-            sketcher.meet(&a, &b).map(|score| score.forward)
+            let analysed = AnalysedTexts::new(sketcher.profile(), TEXTS, &watch).unwrap();
+            sketcher.learn(&analysed, &watch).unwrap();
+            let mut buffer = Sketch::default();
+            let [a, b] = [0, 1].map(|index| sketcher.sketch(&analysed.page(index), &mut buffer));
+            sketcher.score(&a, &b).map(|score| score.forward)
         };
         assert_eq!((at("0.87"), at("0.88")), (Some(14.0 / 16.0), None));
     }
@@ -374,10 +377,11 @@ mod tests {
         let method = "mod:m=1,shingle=1,most=3,threshold=0.01";
         let mut sketcher = Sketcher::new(method, &Setting::default(), &Profile::web()).unwrap();
         let texts = ["rose tulip", "rose lily", "rose violet", "rose daisy lily"];
-        let reading = Reading::new(sketcher.profile(), texts, &watch).unwrap();
-        sketcher.learn(&reading, &watch).unwrap();
-        let mut room = Sketch::default();
-        let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
+        let analysed = AnalysedTexts::new(sketcher.profile(), texts, &watch).unwrap();
+        sketcher.learn(&analysed, &watch).unwrap();
+        let mut buffer = Sketch::default();
+        let all: Vec<DocumentSketch> =
+            analysed.pages().map(|page| sketcher.sketch(&page, &mut buffer)).collect();
         assert_eq!(sketcher.shared(&all[0], &all[1]), None);
         assert_eq!(sketcher.shared(&all[1], &all[3]), Some(1));
     }
@@ -389,13 +393,13 @@ mod tests {
             methods: vec![method(text, &Setting::default()).unwrap().recipe()],
             ..JobRecipe::simplest(Task::Pairs)
         };
-        recipe.settle().unwrap();
+        recipe.resolve_profiles().unwrap();
         let job = Job {
             recipe,
             corpus: testing::collection(texts).corpus,
             against: None,
             lexicon: None,
-            settings: testing::desk(texts, &Watch::default()).settings,
+            settings: testing::context(texts, &Watch::default()).settings,
             outputs: Outputs::default(),
         };
         let Opened::Open(mut open) = job.open(folder).unwrap() else { panic!("{text} was run before") };
@@ -442,13 +446,15 @@ mod tests {
             "word-tuples",
         ] {
             let mut sketcher = Sketcher::new(text, &Setting::default(), &Profile::web()).unwrap();
-            let reading = Reading::new(sketcher.profile(), texts.iter().map(String::as_str), &watch).unwrap();
-            sketcher.learn(&reading, &watch).unwrap();
-            let mut room = Sketch::default();
-            let all: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
+            let analysed =
+                AnalysedTexts::new(sketcher.profile(), texts.iter().map(String::as_str), &watch).unwrap();
+            sketcher.learn(&analysed, &watch).unwrap();
+            let mut buffer = Sketch::default();
+            let all: Vec<DocumentSketch> =
+                analysed.pages().map(|page| sketcher.sketch(&page, &mut buffer)).collect();
             let mut expected = BTreeSet::new();
             for (b, two) in all.iter().enumerate() {
-                let near = all[..b].iter().enumerate().filter(|(_, one)| sketcher.meet(one, two).is_some());
+                let near = all[..b].iter().enumerate().filter(|(_, one)| sketcher.score(one, two).is_some());
                 expected.extend(near.map(|(a, _)| (format!("d{a}"), format!("d{b}"))));
             }
             assert_eq!(engine(text, &texts, &folder.path().join(text.replace(':', "-"))), expected, "{text}");
@@ -465,15 +471,18 @@ mod tests {
         let texts = testing::texts(200, 200);
         let edited: Vec<String> = texts.iter().map(|text| text.replacen("word", "other", 1)).collect();
         let all = texts.iter().chain(&edited).map(String::as_str);
-        let reading = Reading::new(sketcher.profile(), all, &watch).unwrap();
-        let mut room = Sketch::default();
-        let sketched: Vec<Sketched> = reading.pages().map(|page| sketcher.sketch(&page, &mut room)).collect();
+        let analysed = AnalysedTexts::new(sketcher.profile(), all, &watch).unwrap();
+        let mut buffer = Sketch::default();
+        let sketched: Vec<DocumentSketch> =
+            analysed.pages().map(|page| sketcher.sketch(&page, &mut buffer)).collect();
         let (mut met, mut near) = (0, 0);
         for (a, b) in sketched[..200].iter().zip(&sketched[200..]) {
-            let asked = |a: &Sketched, b: &Sketched| a.keys.iter().any(|key| key.value == b.keys[0].value);
+            let asked = |a: &DocumentSketch, b: &DocumentSketch| {
+                a.keys.iter().any(|key| key.value == b.keys[0].value)
+            };
             let expected = sketcher.method().accept(&a.payload, &b.payload, 1).is_some();
-            assert_eq!(sketcher.meet(a, b).is_some(), expected && (asked(a, b) || asked(b, a)));
-            met += usize::from(sketcher.meet(a, b).is_some());
+            assert_eq!(sketcher.score(a, b).is_some(), expected && (asked(a, b) || asked(b, a)));
+            met += usize::from(sketcher.score(a, b).is_some());
             near += usize::from(expected);
         }
         assert!(met > 100 && met <= near, "{met} of {near}");

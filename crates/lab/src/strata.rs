@@ -62,7 +62,7 @@ impl Strata {
     }
 
     /// Counts `pairs` of a stratum as measured, and as near-duplicates if `near`.
-    pub fn measured(&mut self, mask: Mask, pairs: u64, near: bool) {
+    pub fn count_measured(&mut self, mask: Mask, pairs: u64, near: bool) {
         let stratum = self.0.entry(mask).or_default();
         stratum.measured += pairs;
         stratum.near += if near { pairs } else { 0 };
@@ -251,8 +251,8 @@ mod tests {
             let mut sample = Strata::default();
             for (mask, pairs, share) in truth {
                 let measured = 200;
-                let lot = |draw: u64| hash::mix(hash::nth(draw, run * 7 + mask)) as f64 / u64::MAX as f64;
-                let near = (0..measured).filter(|&draw| lot(draw) < share).count() as u64;
+                let random = |draw: u64| hash::mix(hash::nth(draw, run * 7 + mask)) as f64 / u64::MAX as f64;
+                let near = (0..measured).filter(|&draw| random(draw) < share).count() as u64;
                 sample.0.insert(mask, Stratum { pairs, measured, near });
             }
             let holds = |share: Option<Share>, value: f64| {

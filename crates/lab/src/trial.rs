@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::engine::lexicon::fingerprint;
 use lookalike::engine::measure::Measure;
 use lookalike::engine::recipe::{Combine, JobRecipe, Task};
-use lookalike::engine::shelf::Shelf;
 use lookalike::engine::{Findings, Job, Opened, Outputs, Settings};
 use lookalike::methods::{Setting, method};
 use lookalike::model::Recipe;
@@ -20,7 +20,7 @@ use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 
 pub use crate::error::LabError;
-use crate::error::write_whole;
+use crate::error::write_atomically;
 
 /// Methods and how they go together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Configuration {
 
 impl Configuration {
     /// One method by itself.
-    pub fn alone(method: &str) -> Self {
+    pub fn single(method: &str) -> Self {
         Configuration {
             methods: vec![method.to_owned()],
             combine: Combine::Any,
@@ -52,7 +52,7 @@ impl Configuration {
 
     /// One method whose pairs another must accept.
     pub fn filtered(method: &str, filter: &str) -> Self {
-        Configuration { filter: Some(filter.to_owned()), ..Configuration::alone(method) }
+        Configuration { filter: Some(filter.to_owned()), ..Configuration::single(method) }
     }
 
     /// The same with every pair measured.
@@ -64,7 +64,7 @@ impl Configuration {
 
 /// The definition of a near-duplicate that methods are set up with, and the recall that is wanted of them.
 #[derive(Debug, Clone)]
-pub struct Basis {
+pub struct MethodSetting {
     /// Similarity, threshold and shingle.
     pub measure: Measure,
     /// The profile that makes words of text.
@@ -73,18 +73,18 @@ pub struct Basis {
     pub recall: f64,
 }
 
-impl Basis {
-    /// A basis of this measure on words of a profile, with the default recall.
+impl MethodSetting {
+    /// The setting of this measure on words of a profile, with the default recall.
     pub fn new(measure: Measure, profile: Profile) -> Self {
-        Basis { measure, profile, recall: Setting::default().recall }
+        MethodSetting { measure, profile, recall: Setting::default().recall }
     }
 }
 
-/// The documents, the folder and the settings of trials.
+/// Runs trials: the documents, the folder and the settings that they have in common.
 #[derive(Debug)]
-pub struct Bench<'b> {
+pub struct TrialRunner<'b> {
     /// The documents.
-    pub shelf: &'b Shelf,
+    pub documents: &'b DocumentCopy,
     /// A folder for trials.
     pub folder: PathBuf,
     /// Threads, memory and disk use, which change no result.
@@ -97,7 +97,7 @@ pub struct Bench<'b> {
 
 /// The counts, sizes and time of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Facts {
+pub struct TrialFacts {
     /// The methods with every parameter.
     pub recipes: Vec<Recipe>,
     /// Documents that were read.
@@ -124,7 +124,7 @@ pub struct Facts {
     pub threads: usize,
 }
 
-impl Facts {
+impl TrialFacts {
     /// Documents per second.
     pub fn rate(&self) -> f64 {
         self.seconds.filter(|seconds| *seconds > 0.0).map_or(0.0, |seconds| self.documents as f64 / seconds)
@@ -135,7 +135,7 @@ impl Facts {
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// Its counts, sizes and time.
-    pub facts: Facts,
+    pub facts: TrialFacts,
     pairs: PathBuf,
 }
 
@@ -150,66 +150,78 @@ pub struct Pair {
     pub similarity: f64,
 }
 
-impl Bench<'_> {
+impl TrialRunner<'_> {
     /// Runs a configuration, or takes what it left behind.
-    pub fn run(&self, what: &Configuration, basis: &Basis, watch: &Watch) -> Result<Trial, LabError> {
-        let recipe = self.recipe(what, basis)?;
+    pub fn run(
+        &self,
+        configuration: &Configuration,
+        method_setting: &MethodSetting,
+        watch: &Watch,
+    ) -> Result<Trial, LabError> {
+        let recipe = self.recipe(configuration, method_setting)?;
         let text = recipe.to_toml();
         let folder = self.folder.join(format!("{:016x}", hash::digest(text.as_bytes()) as u64));
         let (facts, pairs) = (folder.join("facts.json"), folder.join("pairs"));
-        if let Some(known) = known(&facts, &pairs) {
-            let known = self.timed(known, what, basis, &facts, watch)?;
+        if let Some(known) = load_facts(&facts, &pairs) {
+            let known = self.with_time(known, configuration, method_setting, &facts, watch)?;
             return Ok(Trial { facts: known, pairs });
         }
         std::fs::create_dir_all(&folder).map_err(|error| LabError::write(&folder, &error))?;
         let job = folder.join("job");
         // What an earlier process did is not in the time of this one.
         let resumed = job.exists();
-        let found = self.job(&job, what, recipe, watch)?;
-        let found = Facts { seconds: if resumed { None } else { found.seconds }, ..found };
-        keep_pairs(&job.join("pairs.jsonl"), &pairs)?;
-        let found = Facts { pairs_in_giant_groups: giant_pairs(&job.join("groups.jsonl"))?, ..found };
-        let found = Facts { refusal: first_refusal(&job.join("rejected.jsonl"), found.refused)?, ..found };
+        let found = self.run_job(&job, configuration, recipe, watch)?;
+        let found = TrialFacts { seconds: if resumed { None } else { found.seconds }, ..found };
+        write_pairs(&job.join("pairs.jsonl"), &pairs)?;
+        let found = TrialFacts { pairs_in_giant_groups: giant_pairs(&job.join("groups.jsonl"))?, ..found };
+        let found =
+            TrialFacts { refusal: first_refusal(&job.join("rejected.jsonl"), found.refused)?, ..found };
         let text = serde_json::to_vec(&found).map_err(|error| LabError::write(&facts, &error))?;
-        write_whole(&facts, &text)?;
+        write_atomically(&facts, &text)?;
         // What is left of it if that fails takes room and does no harm.
         let _ = std::fs::remove_dir_all(&job);
-        let found = self.timed(found, what, basis, &facts, watch)?;
+        let found = self.with_time(found, configuration, method_setting, &facts, watch)?;
         Ok(Trial { facts: found, pairs })
     }
 
     /// The facts with a time of a whole run on as many threads as now: where theirs is another, it is run once more.
-    fn timed(
+    fn with_time(
         &self,
-        known: Facts,
-        what: &Configuration,
-        basis: &Basis,
+        known: TrialFacts,
+        configuration: &Configuration,
+        method_setting: &MethodSetting,
         path: &Path,
         watch: &Watch,
-    ) -> Result<Facts, LabError> {
+    ) -> Result<TrialFacts, LabError> {
         if known.seconds.is_some() && known.threads == self.settings.threads {
             return Ok(known);
         }
-        let seconds = Some(self.seconds(what, basis, watch)?);
-        let known = Facts { seconds, threads: self.settings.threads, ..known };
+        let seconds = Some(self.measure_seconds(configuration, method_setting, watch)?);
+        let known = TrialFacts { seconds, threads: self.settings.threads, ..known };
         let text = serde_json::to_vec(&known).map_err(|error| LabError::write(path, &error))?;
-        write_whole(path, &text)?;
+        write_atomically(path, &text)?;
         Ok(known)
     }
 
-    /// Runs a configuration once more, and only tells how long that took.
-    pub fn seconds(&self, what: &Configuration, basis: &Basis, watch: &Watch) -> Result<f64, LabError> {
+    /// Runs a configuration once more, and returns the seconds that it took.
+    pub fn measure_seconds(
+        &self,
+        configuration: &Configuration,
+        method_setting: &MethodSetting,
+        watch: &Watch,
+    ) -> Result<f64, LabError> {
         let folder = self.folder.join("again");
         if folder.exists() {
             std::fs::remove_dir_all(&folder).map_err(|error| LabError::write(&folder, &error))?;
         }
-        let facts = self.job(&folder, what, self.recipe(what, basis)?, watch)?;
+        let facts =
+            self.run_job(&folder, configuration, self.recipe(configuration, method_setting)?, watch)?;
         let _ = std::fs::remove_dir_all(&folder);
         Ok(facts.seconds.unwrap_or(0.0))
     }
 
     /// Counts the words of the documents by a profile, unless that was done; the file can be the lexicon of a
-    /// configuration, here or on another bench.
+    /// configuration, here or in another runner.
     pub fn lexicon(&self, profile: &Profile, watch: &Watch) -> Result<PathBuf, LabError> {
         let target = self.folder.join(format!("{}.lexicon", profile.name));
         if target.exists() {
@@ -218,7 +230,7 @@ impl Bench<'_> {
         let recipe = JobRecipe { profile: profile.recipe(), ..JobRecipe::simplest(Task::Pairs) };
         let job = Job {
             recipe,
-            corpus: self.shelf.corpus()?,
+            corpus: self.documents.corpus()?,
             against: None,
             lexicon: None,
             settings: self.settings.clone(),
@@ -233,46 +245,50 @@ impl Bench<'_> {
     }
 
     /// The recipe of a configuration.
-    pub fn recipe(&self, what: &Configuration, basis: &Basis) -> Result<JobRecipe, LabError> {
-        let measure = basis.measure;
+    pub fn recipe(
+        &self,
+        configuration: &Configuration,
+        method_setting: &MethodSetting,
+    ) -> Result<JobRecipe, LabError> {
+        let measure = method_setting.measure;
         let setting = Setting {
             similarity: measure.similarity,
             threshold: measure.threshold,
             shingle: measure.shingle,
             seed: self.seed,
-            recall: basis.recall,
+            recall: method_setting.recall,
         };
         let made = |text: &String| Ok::<_, LabError>(method(text, &setting)?.recipe());
         let mut recipe = JobRecipe {
             similarity: measure.similarity,
             threshold: measure.threshold.to_string(),
             shingle: measure.shingle,
-            profile: basis.profile.recipe(),
-            verified: what.verified,
+            profile: method_setting.profile.recipe(),
+            verified: configuration.verified,
             max_group: self.max_group,
-            methods: what.methods.iter().map(made).collect::<Result<_, _>>()?,
-            combine: what.combine,
-            filter: what.filter.as_ref().map(made).transpose()?,
-            lexicon: what.lexicon.as_deref().map(fingerprint).transpose()?,
+            methods: configuration.methods.iter().map(made).collect::<Result<_, _>>()?,
+            combine: configuration.combine,
+            filter: configuration.filter.as_ref().map(made).transpose()?,
+            lexicon: configuration.lexicon.as_deref().map(fingerprint).transpose()?,
             ..JobRecipe::simplest(Task::Pairs)
         };
-        recipe.settle()?;
+        recipe.resolve_profiles()?;
         Ok(recipe)
     }
 
-    fn job(
+    fn run_job(
         &self,
         folder: &Path,
-        what: &Configuration,
+        configuration: &Configuration,
         recipe: JobRecipe,
         watch: &Watch,
-    ) -> Result<Facts, LabError> {
+    ) -> Result<TrialFacts, LabError> {
         let recipes = recipe.methods.iter().chain(&recipe.filter).cloned().collect();
         let job = Job {
             recipe,
-            corpus: self.shelf.corpus()?,
+            corpus: self.documents.corpus()?,
             against: None,
-            lexicon: what.lexicon.clone(),
+            lexicon: configuration.lexicon.clone(),
             settings: self.settings.clone(),
             outputs: Outputs::default(),
         };
@@ -294,16 +310,16 @@ impl Bench<'_> {
         Ok(self.facts(recipes, &findings, seconds))
     }
 
-    fn facts(&self, recipes: Vec<Recipe>, findings: &Findings, seconds: f64) -> Facts {
+    fn facts(&self, recipes: Vec<Recipe>, findings: &Findings, seconds: f64) -> TrialFacts {
         let summary = &findings.summary;
-        let bytes: u64 = findings.made.iter().map(|made| made.bytes).sum();
-        Facts {
+        let bytes: u64 = findings.method_counts.iter().map(|counts| counts.bytes).sum();
+        TrialFacts {
             recipes,
             documents: summary.documents,
             pairs: summary.pairs.unwrap_or(0),
             pairs_in_giant_groups: 0,
             giant_groups: summary.giant_groups,
-            unsigned: findings.made.iter().map(|made| made.unsigned).min().unwrap_or(0),
+            unsigned: findings.method_counts.iter().map(|counts| counts.unsigned).min().unwrap_or(0),
             refused: summary.rejected,
             refusal: None,
             bytes: bytes as f64 / summary.documents.max(1) as f64,
@@ -388,7 +404,7 @@ fn lines<E: std::fmt::Display>(
 }
 
 /// Writes the pairs of a job down by number.
-fn keep_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
+fn write_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
     let pending = to.with_extension("part");
     let file = File::create(&pending).map_err(|error| LabError::write(&pending, &error))?;
     let mut out = BufWriter::with_capacity(1 << 16, file);
@@ -405,8 +421,8 @@ fn keep_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
 }
 
 /// Reads the facts of a trial that was run before; none unless its files are complete.
-fn known(facts: &Path, pairs: &Path) -> Option<Facts> {
-    let known: Facts = serde_json::from_slice(&std::fs::read(facts).ok()?).ok()?;
+fn load_facts(facts: &Path, pairs: &Path) -> Option<TrialFacts> {
+    let known: TrialFacts = serde_json::from_slice(&std::fs::read(facts).ok()?).ok()?;
     let whole = known.pairs * WIDTH as u64;
     (std::fs::metadata(pairs).ok()?.len() == whole).then_some(known)
 }

@@ -1,28 +1,28 @@
 //! The search for a recipe: methods and parameters that reach a wanted recall and precision at least cost.
 //!
 //! A sample of the corpus is drawn that keeps near-duplicates together ([`crate::sample`]), the exact join tells its truth,
-//! and many configurations are run on it, by their own word and with every pair measured. What they reach is weighed up to
+//! and many configurations are run on it, by their own word and with every pair measured. What they reach is weighted up to
 //! the whole corpus, with intervals; the cheapest one that surely reaches the goal becomes the recipe.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use lookalike::engine::EngineError;
-use lookalike::engine::gauge::Gauge;
 use lookalike::engine::measure::Measure;
-use lookalike::engine::recipe::{JobRecipe, Reading, Task};
+use lookalike::engine::pair_measurer::PairMeasurer;
+use lookalike::engine::recipe::{JobRecipe, ReadSettings, Task};
 use lookalike::model::{Similarity, Threshold};
-use lookalike::report::study::{Axis, Grid, Named, Plot, Point, Points, Value};
+use lookalike::report::study::{Axis, Grid, NamedPoint, Plot, Point, Points, Value};
 use lookalike::report::{Study, thousands};
 use lookalike::text::Profile;
 use lookalike::walk::Watch;
 use serde::Serialize;
 
-use crate::collection::needs_two;
+use crate::collection::require_two_documents;
 use crate::error::LabError;
 use crate::interval::Z;
-use crate::sample::{Clusters, SHINGLE, Sample, Weighed};
-use crate::trial::{Basis, Bench, Configuration, Pair, Trial};
+use crate::sample::{Clusters, SHINGLE, Sample, WeightedShare};
+use crate::trial::{Configuration, MethodSetting, Pair, Trial, TrialRunner};
 
 /// The goal of a search.
 #[derive(Debug, Clone)]
@@ -38,12 +38,12 @@ pub struct Request {
     /// A lexicon from elsewhere, to be tried beside the corpus's own.
     pub lexicon: Option<PathBuf>,
     /// The options by which documents of the whole corpus are read, for the recipe.
-    pub reading: Reading,
+    pub reading: ReadSettings,
 }
 
 /// A configuration that was tried.
 #[derive(Debug, Clone, Serialize)]
-pub struct Tried {
+pub struct TriedConfiguration {
     /// The method with what was chosen for it.
     pub name: String,
     /// The method with every parameter.
@@ -65,17 +65,18 @@ pub struct Tried {
     /// Bytes of payload and keys per document.
     pub bytes: f64,
     /// The certainty that it reaches the goal.
-    pub meets: Meets,
+    #[serde(rename = "meets")]
+    pub certainty: GoalCertainty,
     #[serde(skip)]
-    what: Configuration,
+    configuration: Configuration,
     #[serde(skip)]
-    basis: f64,
+    target_recall: f64,
 }
 
 /// The certainty that a configuration reaches the goal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Meets {
+pub enum GoalCertainty {
     /// It misses the goal.
     No,
     /// Its figures reach the goal, its intervals do not.
@@ -88,7 +89,7 @@ pub enum Meets {
 
 /// The result of the search.
 #[derive(Debug, Serialize)]
-pub struct Tuned {
+pub struct TuneResult {
     /// Documents of the corpus.
     pub documents: u64,
     /// Documents of the sample.
@@ -100,7 +101,7 @@ pub struct Tuned {
     /// Number of independent pairs that would tell as much.
     pub effective: f64,
     /// All that was tried, cheapest first.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<TriedConfiguration>,
     /// The index of the chosen configuration in `tried`.
     pub chosen: Option<usize>,
     /// Configurations that could not be tried and the reasons, and records and pairs that are in no figure.
@@ -110,9 +111,9 @@ pub struct Tuned {
 /// Bytes of memory for a near-duplicate of the sample: its weight, and whether a trial found it.
 const TRUE_BYTES: u64 = 256;
 /// Rows that a terminal shows.
-const SHOWN: usize = 12;
+const TERMINAL_ROWS: usize = 12;
 /// Times that a promising configuration is run again, since clocks are noisy.
-const AGAIN: usize = 2;
+const REPETITIONS: usize = 2;
 /// Number of promising configurations.
 const PROMISING: usize = 6;
 /// Times that differ by less than this factor are equal.
@@ -138,23 +139,28 @@ pub fn check(request: &Request) -> Result<(), LabError> {
 }
 
 /// Searches for the cheapest configuration that reaches the goal.
-pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Tuned, LabError> {
+pub fn run(
+    runner: &TrialRunner<'_>,
+    sample: &Sample,
+    request: &Request,
+    watch: &Watch,
+) -> Result<TuneResult, LabError> {
     check(request)?;
-    needs_two(&sample.shelf)?;
-    let truth = Truths::find(bench, sample, request, watch)?;
+    require_two_documents(&sample.documents)?;
+    let truth = TruePairs::find(runner, sample, request, watch)?;
     if truth.pairs.is_empty() {
         return Err(LabError::Request(format!(
             "there is no pair of near-duplicates among the {} documents of the sample, so that no recall can be told; \
              give more --documents or a lower --threshold",
-            thousands(sample.shelf.len() as u64)
+            thousands(sample.documents.len() as u64)
         )));
     }
     let (mut tried, mut left_out) = (Vec::new(), Vec::new());
     let all = configurations(request);
     let number = all.len() as u64;
-    for (at, (what, recall)) in (1..).zip(all) {
+    for (at, (configuration, recall)) in (1..).zip(all) {
         watch.run_of(at, number);
-        match attempt(bench, sample, request, &truth, &what, recall, watch) {
+        match try_configuration(runner, sample, request, &truth, &configuration, recall, watch) {
             Ok(one) => tried.push(one),
             Err(LabError::Engine(EngineError::Request(why))) => left_out.push(why),
             Err(LabError::Method(why)) => left_out.push(why.to_string()),
@@ -164,23 +170,23 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
     watch.run_of(0, 0);
     left_out.sort();
     left_out.dedup();
-    let facts = sample.shelf.facts();
+    let facts = sample.documents.manifest();
     let mut notes: Vec<String> = left_out.iter().map(|why| format!("Not tried: {why}.")).collect();
     if truth.uncounted > 0 {
         notes.push(format!(
             "Up to {} near-duplicates in groups of more than {} documents are in no figure.",
             thousands(truth.uncounted),
-            thousands(bench.max_group as u64)
+            thousands(runner.max_group as u64)
         ));
     }
-    let chosen = choose(bench, request, &mut tried, watch)?;
+    let chosen = choose(runner, request, &mut tried, watch)?;
     if let Some(why) = &facts.first_rejection {
         notes.push(format!(
             "{} records could not be read and are left out; the first: {why}.",
             thousands(facts.rejected)
         ));
     }
-    Ok(Tuned {
+    Ok(TuneResult {
         documents: facts.found,
         sampled: facts.documents,
         whole: sample.share >= 1.0,
@@ -193,19 +199,24 @@ pub fn run(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch)
 }
 
 /// The near-duplicates of the sample, with the weight of each.
-struct Truths {
-    rarest: Option<f64>,
+struct TruePairs {
+    max_weight: Option<f64>,
     /// Near-duplicates in groups that are too large to be written out, at most.
     uncounted: u64,
     pairs: BTreeMap<(u32, u32), f64>,
     clusters: BTreeMap<u32, u32>,
 }
 
-impl Truths {
-    fn find(bench: &Bench<'_>, sample: &Sample, request: &Request, watch: &Watch) -> Result<Self, LabError> {
-        let basis = Basis::new(request.measure, request.profile.clone());
-        let exact = bench.run(&Configuration::alone("exact"), &basis, watch)?;
-        let most = bench.settings.memory / TRUE_BYTES;
+impl TruePairs {
+    fn find(
+        runner: &TrialRunner<'_>,
+        sample: &Sample,
+        request: &Request,
+        watch: &Watch,
+    ) -> Result<Self, LabError> {
+        let method_setting = MethodSetting::new(request.measure, request.profile.clone());
+        let exact = runner.run(&Configuration::single("exact"), &method_setting, watch)?;
+        let most = runner.settings.memory / TRUE_BYTES;
         if exact.facts.pairs > most {
             return Err(LabError::Request(format!(
                 "the sample has {} pairs of near-duplicates, and within --memory {} can be weighed; give fewer \
@@ -215,39 +226,39 @@ impl Truths {
             )));
         }
         let pairs = exact.pairs()?.map(|pair| pair.map(|pair| (pair.a, pair.b)));
-        let pairs = weights(bench, sample, pairs, watch)?;
+        let pairs = weights(runner, sample, pairs, watch)?;
         let mut clusters = Clusters::default();
-        pairs.keys().for_each(|&(a, b)| clusters.tie(a, b));
+        pairs.keys().for_each(|&(a, b)| clusters.join(a, b));
         let clusters = pairs.keys().map(|&(a, _)| (a, clusters.of(a))).collect();
-        let rarest = sample.rarest_near(&request.measure, &request.profile);
-        Ok(Truths { rarest, pairs, clusters, uncounted: exact.facts.pairs_in_giant_groups })
+        let max_weight = sample.max_near_duplicate_weight(&request.measure, &request.profile);
+        Ok(TruePairs { max_weight, pairs, clusters, uncounted: exact.facts.pairs_in_giant_groups })
     }
 
     /// The share of the near-duplicates that are in `found`.
-    fn recall(&self, found: &BTreeSet<(u32, u32)>) -> Weighed {
-        let mut recall = Weighed::new(self.rarest);
+    fn recall(&self, found: &BTreeSet<(u32, u32)>) -> WeightedShare {
+        let mut recall = WeightedShare::new(self.max_weight);
         for (pair, weight) in &self.pairs {
             recall.add(self.clusters[&pair.0], *weight, found.contains(pair));
         }
         recall
     }
 
-    fn all(&self) -> Weighed {
+    fn all(&self) -> WeightedShare {
         self.recall(&BTreeSet::new())
     }
 }
 
 /// Returns the weight of each pair, from its resemblance on the shingles that the sample was drawn by.
 fn weights(
-    bench: &Bench<'_>,
+    runner: &TrialRunner<'_>,
     sample: &Sample,
     pairs: impl Iterator<Item = Result<(u32, u32), LabError>>,
     watch: &Watch,
 ) -> Result<BTreeMap<(u32, u32), f64>, LabError> {
     let measure = Measure { similarity: Similarity::Jaccard, threshold: Threshold::LOWEST, shingle: SHINGLE };
-    let gauge = Gauge::new(&sample.shelf, measure, &Profile::web(), bench.settings.memory);
+    let measurer = PairMeasurer::new(&sample.documents, measure, &Profile::web(), runner.settings.memory);
     let mut weights = BTreeMap::new();
-    gauge.measure(pairs, watch, |pair, measured| {
+    measurer.measure(pairs, watch, |pair, measured| {
         let resemblance = measured.map_or(0.0, |measured| measured.forward);
         weights.insert(pair, sample.weight(resemblance));
         Ok(())
@@ -260,13 +271,13 @@ fn configurations(request: &Request) -> Vec<(Configuration, f64)> {
     let mut all: Vec<(Configuration, f64)> = Vec::new();
     for recall in [0.8, 0.9, 0.95, 0.98, 0.995] {
         for values in [64, 128, 256] {
-            all.push((Configuration::alone(&format!("minhash:values={values}")), recall));
+            all.push((Configuration::single(&format!("minhash:values={values}")), recall));
         }
     }
     let usual = 0.98;
     for lengths in ["1", "3", "3+5"] {
         for bits in [3, 5, 8] {
-            all.push((Configuration::alone(&format!("simhash:n={lengths},k={bits}")), usual));
+            all.push((Configuration::single(&format!("simhash:n={lengths},k={bits}")), usual));
         }
     }
     let others = [
@@ -283,11 +294,11 @@ fn configurations(request: &Request) -> Vec<(Configuration, f64)> {
         "a11",
         "a12",
     ];
-    all.extend(others.map(|text| (Configuration::alone(text), usual)));
+    all.extend(others.map(|text| (Configuration::single(text), usual)));
     for (low, high) in [(0.1, 0.5), (0.2, 0.3), (0.2, 0.8)] {
         for (lexicons, drop) in [(0, 0.33), (5, 0.33), (10, 0.33), (10, 0.5)] {
             let text = format!("imatch:low={low},high={high},lexicons={lexicons},drop={drop}");
-            let own = Configuration::alone(&text);
+            let own = Configuration::single(&text);
             if let Some(lexicon) = &request.lexicon {
                 all.push((Configuration { lexicon: Some(lexicon.clone()), ..own.clone() }, usual));
             }
@@ -295,50 +306,52 @@ fn configurations(request: &Request) -> Vec<(Configuration, f64)> {
         }
     }
     // By their own word, and with every pair measured, which makes precision 1.
-    let measured: Vec<_> = all.iter().map(|(what, recall)| (what.clone().verified(), *recall)).collect();
+    let measured: Vec<_> =
+        all.iter().map(|(configuration, recall)| (configuration.clone().verified(), *recall)).collect();
     all.extend(measured);
-    all.push((Configuration::alone("exact"), usual));
+    all.push((Configuration::single("exact"), usual));
     all
 }
 
-fn attempt(
-    bench: &Bench<'_>,
+fn try_configuration(
+    runner: &TrialRunner<'_>,
     sample: &Sample,
     request: &Request,
-    truth: &Truths,
-    what: &Configuration,
+    truth: &TruePairs,
+    configuration: &Configuration,
     recall: f64,
     watch: &Watch,
-) -> Result<Tried, LabError> {
-    let basis = Basis { recall, ..Basis::new(request.measure, request.profile.clone()) };
-    let trial = bench.run(what, &basis, watch)?;
-    let found = Found::of(&trial, truth)?;
+) -> Result<TriedConfiguration, LabError> {
+    let method_setting =
+        MethodSetting { recall, ..MethodSetting::new(request.measure, request.profile.clone()) };
+    let trial = runner.run(configuration, &method_setting, watch)?;
+    let found = TrialPairs::of(&trial, truth)?;
     let reached = truth.recall(&found.right);
-    let right = found.precision(bench, sample, truth, what, watch)?;
-    Ok(Tried {
-        name: name(what, &trial),
+    let right = found.precision(runner, sample, truth, configuration, watch)?;
+    Ok(TriedConfiguration {
+        name: name(configuration, &trial),
         method: trial.facts.recipes.first().map(ToString::to_string).unwrap_or_default(),
-        verified: what.verified,
-        foreign_lexicon: what.lexicon.is_some(),
+        verified: configuration.verified,
+        foreign_lexicon: configuration.lexicon.is_some(),
         recall: reached.value(),
         recall_interval: reached.interval(),
-        precision: right.as_ref().map_or(Some(1.0), Weighed::value),
-        precision_interval: right.as_ref().map_or(Some((1.0, 1.0)), Weighed::interval),
+        precision: right.as_ref().map_or(Some(1.0), WeightedShare::value),
+        precision_interval: right.as_ref().map_or(Some((1.0, 1.0)), WeightedShare::interval),
         seconds: trial.facts.seconds.unwrap_or(0.0),
         bytes: trial.facts.bytes,
         // What was not even counted cannot be vouched for.
-        meets: match trial.facts.giant_groups > 0 && !what.verified {
-            true => Meets::No,
-            false => meets(what, &reached, right.as_ref(), request),
+        certainty: match trial.facts.giant_groups > 0 && !configuration.verified {
+            true => GoalCertainty::No,
+            false => goal_certainty(configuration, &reached, right.as_ref(), request),
         },
-        what: what.clone(),
-        basis: recall,
+        configuration: configuration.clone(),
+        target_recall: recall,
     })
 }
 
 /// The method as typed, and the bands that followed from the recall that it was asked for.
-fn name(what: &Configuration, trial: &Trial) -> String {
-    let mut name = what.methods.join(" and ");
+fn name(configuration: &Configuration, trial: &Trial) -> String {
+    let mut name = configuration.methods.join(" and ");
     let recipe = trial.facts.recipes.first();
     for parameter in ["bands", "rows"] {
         if let Some(value) = recipe.and_then(|recipe| recipe.parameters.get(parameter)) {
@@ -349,25 +362,25 @@ fn name(what: &Configuration, trial: &Trial) -> String {
 }
 
 /// The pairs of a trial, held against the truth.
-struct Found {
+struct TrialPairs {
     right: BTreeSet<(u32, u32)>,
-    /// Those that are no near-duplicates, up to [`MOST_WRONG`].
+    /// Those that are no near-duplicates, up to [`MAX_WRONG_PAIRS`].
     wrong: Vec<(u32, u32)>,
     /// Number of wrong pairs beyond these.
     more: u64,
 }
 
-/// The most wrong pairs that are weighed one by one; a configuration with more is far from any goal.
-const MOST_WRONG: usize = 200_000;
+/// The most wrong pairs that are weighted one by one; a configuration with more is far from any goal.
+const MAX_WRONG_PAIRS: usize = 200_000;
 
-impl Found {
-    fn of(trial: &Trial, truth: &Truths) -> Result<Self, LabError> {
-        let mut found = Found { right: BTreeSet::new(), wrong: Vec::new(), more: 0 };
+impl TrialPairs {
+    fn of(trial: &Trial, truth: &TruePairs) -> Result<Self, LabError> {
+        let mut found = TrialPairs { right: BTreeSet::new(), wrong: Vec::new(), more: 0 };
         for pair in trial.pairs()? {
             let Pair { a, b, .. } = pair?;
             match truth.pairs.contains_key(&(a, b)) {
                 true => drop(found.right.insert((a, b))),
-                false if found.wrong.len() < MOST_WRONG => found.wrong.push((a, b)),
+                false if found.wrong.len() < MAX_WRONG_PAIRS => found.wrong.push((a, b)),
                 false => found.more += 1,
             }
         }
@@ -377,19 +390,19 @@ impl Found {
     /// The share of near-duplicates among the pairs; nothing to ask where every pair was measured.
     fn precision(
         &self,
-        bench: &Bench<'_>,
+        runner: &TrialRunner<'_>,
         sample: &Sample,
-        truth: &Truths,
-        what: &Configuration,
+        truth: &TruePairs,
+        configuration: &Configuration,
         watch: &Watch,
-    ) -> Result<Option<Weighed>, LabError> {
-        if what.verified {
+    ) -> Result<Option<WeightedShare>, LabError> {
+        if configuration.verified {
             return Ok(None);
         }
-        let wrong = weights(bench, sample, self.wrong.iter().map(|pair| Ok(*pair)), watch)?;
+        let wrong = weights(runner, sample, self.wrong.iter().map(|pair| Ok(*pair)), watch)?;
         let mut clusters = Clusters::default();
-        self.right.iter().chain(&self.wrong).for_each(|&(a, b)| clusters.tie(a, b));
-        let mut right = Weighed::new(sample.rarest(0.0));
+        self.right.iter().chain(&self.wrong).for_each(|&(a, b)| clusters.join(a, b));
+        let mut right = WeightedShare::new(sample.max_weight(0.0));
         for pair in &self.right {
             right.add(clusters.of(pair.0), truth.pairs[pair], true);
         }
@@ -405,63 +418,76 @@ impl Found {
 }
 
 /// Returns the certainty that the goal is reached; `right` is none where every pair was measured.
-fn meets(what: &Configuration, reached: &Weighed, right: Option<&Weighed>, request: &Request) -> Meets {
+fn goal_certainty(
+    configuration: &Configuration,
+    reached: &WeightedShare,
+    right: Option<&WeightedShare>,
+    request: &Request,
+) -> GoalCertainty {
     let least = |deviations: f64| {
-        let recall = reached.at_least(deviations).is_some_and(|least| least >= request.recall);
-        let right = right
-            .is_none_or(|right| right.at_least(deviations).is_some_and(|least| least >= request.precision));
+        let recall = reached.lower_bound(deviations).is_some_and(|least| least >= request.recall);
+        let right = right.is_none_or(|right| {
+            right.lower_bound(deviations).is_some_and(|least| least >= request.precision)
+        });
         recall && right
     };
     match () {
-        () if what.methods == ["exact"] => Meets::Yes,
-        () if least(if right.is_some() { 3.0 } else { Z }) => Meets::Yes,
-        () if least(0.0) => Meets::Likely,
-        () => Meets::No,
+        () if configuration.methods == ["exact"] => GoalCertainty::Yes,
+        () if least(if right.is_some() { 3.0 } else { Z }) => GoalCertainty::Yes,
+        () if least(0.0) => GoalCertainty::Likely,
+        () => GoalCertainty::No,
     }
 }
 
 /// Puts the cheapest first, and says which one to take: the cheapest of those that reach the goal most surely.
 fn choose(
-    bench: &Bench<'_>,
+    runner: &TrialRunner<'_>,
     request: &Request,
-    tried: &mut [Tried],
+    tried: &mut [TriedConfiguration],
     watch: &Watch,
 ) -> Result<Option<usize>, LabError> {
-    let best = tried.iter().map(|one| one.meets).max().unwrap_or(Meets::No);
+    let best = tried.iter().map(|one| one.certainty).max().unwrap_or(GoalCertainty::No);
     sort(tried);
-    if best == Meets::No {
+    if best == GoalCertainty::No {
         return Ok(None);
     }
-    let promising = tried.iter_mut().filter(|one| one.meets == best).take(PROMISING);
+    let promising = tried.iter_mut().filter(|one| one.certainty == best).take(PROMISING);
     for one in promising {
-        let basis = Basis { recall: one.basis, ..Basis::new(request.measure, request.profile.clone()) };
-        for _ in 0..AGAIN {
-            one.seconds = one.seconds.min(bench.seconds(&one.what, &basis, watch)?);
+        let method_setting = MethodSetting {
+            recall: one.target_recall,
+            ..MethodSetting::new(request.measure, request.profile.clone())
+        };
+        for _ in 0..REPETITIONS {
+            one.seconds =
+                one.seconds.min(runner.measure_seconds(&one.configuration, &method_setting, watch)?);
         }
     }
     sort(tried);
-    let cheapest = tried.iter().find(|one| one.meets == best).map_or(0.0, |one| one.seconds);
+    let cheapest = tried.iter().find(|one| one.certainty == best).map_or(0.0, |one| one.seconds);
     // Clocks tell no finer than this: of those that are as fast, the one that takes the least room.
     let equal =
-        (0..tried.len()).filter(|&at| tried[at].meets == best && tried[at].seconds <= cheapest * NOISE);
+        (0..tried.len()).filter(|&at| tried[at].certainty == best && tried[at].seconds <= cheapest * NOISE);
     Ok(equal.min_by(|&one, &other| {
         let (one, other) = (&tried[one], &tried[other]);
         one.bytes.total_cmp(&other.bytes).then_with(|| one.name.cmp(&other.name))
     }))
 }
 
-fn sort(tried: &mut [Tried]) {
+fn sort(tried: &mut [TriedConfiguration]) {
     tried.sort_by(|one, other| {
         one.seconds.total_cmp(&other.seconds).then_with(|| one.bytes.total_cmp(&other.bytes))
     });
 }
 
-impl Tuned {
+impl TuneResult {
     /// The recipe of the chosen configuration, for the whole corpus.
-    pub fn recipe(&self, bench: &Bench<'_>, request: &Request) -> Result<Option<JobRecipe>, LabError> {
+    pub fn recipe(&self, runner: &TrialRunner<'_>, request: &Request) -> Result<Option<JobRecipe>, LabError> {
         let Some(chosen) = self.chosen.map(|at| &self.tried[at]) else { return Ok(None) };
-        let basis = Basis { recall: chosen.basis, ..Basis::new(request.measure, request.profile.clone()) };
-        let recipe = bench.recipe(&chosen.what, &basis)?;
+        let method_setting = MethodSetting {
+            recall: chosen.target_recall,
+            ..MethodSetting::new(request.measure, request.profile.clone())
+        };
+        let recipe = runner.recipe(&chosen.configuration, &method_setting)?;
         let max_group = JobRecipe::simplest(Task::Dedup).max_group;
         Ok(Some(JobRecipe { task: Task::Dedup, max_group, reading: request.reading.clone(), ..recipe }))
     }
@@ -487,7 +513,7 @@ impl Tuned {
             ),
         );
         study.notes.extend(self.notes.iter().cloned());
-        if self.chosen.is_some_and(|at| self.tried[at].what.methods == ["exact"])
+        if self.chosen.is_some_and(|at| self.tried[at].configuration.methods == ["exact"])
             && self.sampled < self.documents
         {
             study.notes.push(format!(
@@ -518,7 +544,7 @@ impl Tuned {
                 "{}{} is the cheapest that {} a recall of {} and a precision of {}: {:.3} and {:.3}, in {:.2} seconds.",
                 one.name,
                 if one.verified { " with every pair measured" } else { " by its own word" },
-                if one.meets == Meets::Yes { "reaches" } else { "likely reaches" },
+                if one.certainty == GoalCertainty::Yes { "reaches" } else { "likely reaches" },
                 request.recall,
                 request.precision,
                 one.recall.unwrap_or(0.0),
@@ -546,7 +572,7 @@ impl Tuned {
     /// The search in a few lines, for a terminal.
     pub fn brief(&self, request: &Request) -> Study {
         let mut study = Study { blocks: Vec::new(), ..self.study(request) };
-        study.table(self.table(SHOWN));
+        study.table(self.table(TERMINAL_ROWS));
         study.text(format!(
             "{} in all; report.html and tune.json have the others.",
             thousands(self.tried.len() as u64)
@@ -562,17 +588,19 @@ impl Tuned {
         );
         let mut shown: Vec<usize> = (0..self.tried.len()).collect();
         if most < shown.len() {
-            shown.sort_by_key(|&at| (Some(at) != self.chosen, self.tried[at].meets != Meets::Yes, at));
+            shown.sort_by_key(|&at| {
+                (Some(at) != self.chosen, self.tried[at].certainty != GoalCertainty::Yes, at)
+            });
             shown.truncate(most);
         }
         for at in shown {
             let one = &self.tried[at];
             let lexicon = if one.foreign_lexicon { " (given lexicon)" } else { "" };
-            let goal = match (Some(at) == self.chosen, one.meets) {
+            let goal = match (Some(at) == self.chosen, one.certainty) {
                 (true, _) => "chosen",
-                (_, Meets::Yes) => "reached",
-                (_, Meets::Likely) => "likely reached",
-                (_, Meets::No) => "missed",
+                (_, GoalCertainty::Yes) => "reached",
+                (_, GoalCertainty::Likely) => "likely reached",
+                (_, GoalCertainty::No) => "missed",
             };
             let row: [Value; 9] = [
                 format!("{}{lexicon}", one.name).into(),
@@ -602,7 +630,7 @@ impl Tuned {
             let chosen = Some(at) == self.chosen;
             // Whiskers on all of them would hide what matters.
             let interval = ends(one).filter(|_| frontier || chosen);
-            Named { name, at: Point { x: one.seconds, y, interval }, frontier, chosen }
+            NamedPoint { name, at: Point { x: one.seconds, y, interval }, frontier, chosen }
         });
         let goal = mean(request.recall, request.precision);
         Plot::Points(Points {
@@ -620,12 +648,12 @@ impl Tuned {
     }
 }
 
-fn score(one: &Tried) -> f64 {
+fn score(one: &TriedConfiguration) -> f64 {
     mean(one.recall.unwrap_or(0.0), one.precision.unwrap_or(0.0))
 }
 
 /// The score at the lower and at the upper ends of both intervals.
-fn ends(one: &Tried) -> Option<(f64, f64)> {
+fn ends(one: &TriedConfiguration) -> Option<(f64, f64)> {
     let (recall, precision) = (one.recall_interval?, one.precision_interval?);
     Some((mean(recall.0, precision.0), mean(recall.1, precision.1)))
 }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use lookalike::methods::hamming::HammingTables;
-use lookalike::methods::{Detail, Lexicon, Page, Setting, Sketch, method};
+use lookalike::methods::{Lexicon, LexiconDetail, Page, Setting, Sketch, method};
 use lookalike::text::{Analyser, Features, Profile};
 
 const ROUNDS: usize = 7;
@@ -171,7 +171,7 @@ fn fingerprints() {
                     features
                 })
                 .collect();
-            if method.lexicon() > Detail::Nothing && words == LEARNED {
+            if method.lexicon() > LexiconDetail::Nothing && words == LEARNED {
                 let lexicon = Lexicon::gather(&Profile::web().recipe(), &pages);
                 method.learn(&Arc::new(lexicon)).expect("there are enough documents");
             }

@@ -1,20 +1,20 @@
-//! lookalike under one roof: all rooms by short names, and the corridor through them.
+//! All crates of lookalike by short names, and the modules that combine them.
 //!
 //! A [`corpus`] hands out documents, [`text`] makes words of them; [`walk`] leads every document of a corpus
-//! through both. [`methods`] turn words into keys, the [`engine`] groups, measures and decides, and at the corridor's
+//! through both. [`methods`] turn words into keys, the [`engine`] groups, measures and decides, and in the
 //! end [`report`] shows a person what was found.
 //!
 //! ```
 //! use lookalike::corpus::{Corpus, ReadOptions};
 //! use lookalike::text::{Analyser, Features, Profile, extract::ContentMode};
-//! use lookalike::walk::{self, Found, Watch};
+//! use lookalike::walk::{self, WalkItem, Watch};
 //!
 //! let page = br#"{"id":"a","html":"<p>One <b>rose</b> &amp; two"}"#;
 //! let corpus = Corpus::in_memory("pages.jsonl", page.as_slice().into(), ReadOptions::default());
 //! let mut analyser = Analyser::new(&Profile::web());
 //! let mut features = Features::default();
 //! walk::documents(&corpus.shards()[0], corpus.options(), ContentMode::Page, &Watch::default(), |found| {
-//!     if let Found::Document { text, .. } = found {
+//!     if let WalkItem::Document { text, .. } = found {
 //!         analyser.read(text, &mut features);
 //!     }
 //!     Ok(())
@@ -23,7 +23,7 @@
 //! # Ok::<(), lookalike::walk::WalkError>(())
 //! ```
 //!
-//! - [`model`]: the words that all rooms share
+//! - [`model`]: the types that all crates share
 //! - [`corpus`]: files become documents, and documents files
 //! - [`text`]: documents become words, sentences and shingle hashes
 //! - [`methods`]: words become keys, and a rule that accepts pairs
@@ -34,9 +34,9 @@
 //! - [`generate`]: corpora with a known truth
 //! - [`walk`]: every document of a corpus, on any number of threads
 //! - [`selected`]: some documents of a corpus, by their names
-//! - [`asked`]: options become recipes
-//! - [`explained`]: methods, for people and programs
-//! - [`daily`]: today's documents against everything before
+//! - [`request`]: options become recipes
+//! - [`method_info`]: methods, for people and programs
+//! - [`incremental`]: today's documents against everything before
 //! - [`page`]: what the engine found becomes a report
 
 pub use lookalike_corpus as corpus;
@@ -49,10 +49,10 @@ pub use lookalike_methods as methods;
 pub use lookalike_model as model;
 pub use lookalike_report as report;
 pub use lookalike_text as text;
-pub mod asked;
-pub mod daily;
-pub mod explained;
+pub mod incremental;
+pub mod method_info;
 pub mod page;
+pub mod request;
 pub mod selected;
 
 /// The README's snippets compile, or the tests fail.

@@ -3,7 +3,7 @@
 use lookalike_engine::results::{Findings, PairSample, Section, Share};
 use lookalike_engine::{EngineError, JobRecipe};
 use lookalike_report::{
-    BigCluster, Bin, Counts, Measure, Report, SizeBin, Slice,
+    BigCluster, Bin, Counts, Measure, Report, SizeBin, SourceCounts,
     diff::{Side, View, compare},
 };
 use lookalike_text::hash::Secret;
@@ -28,7 +28,7 @@ pub fn report(title: &str, recipe: &JobRecipe, findings: &Findings) -> Result<Re
         text_bytes: summary.text_bytes,
     };
     let mut analyser = Analyser::with_secret(&recipe.profile()?, Secret::of_process());
-    let samples = findings.samples.iter().map(|sample| shown(&mut analyser, sample)).collect();
+    let samples = findings.samples.iter().map(|sample| pair_sample(&mut analyser, sample)).collect();
     let biggest = findings.biggest.iter().map(|cluster| BigCluster {
         cluster: cluster.cluster,
         keep: cluster.keep.clone(),
@@ -62,8 +62,8 @@ pub fn report(title: &str, recipe: &JobRecipe, findings: &Findings) -> Result<Re
     })
 }
 
-fn slice(share: &Share) -> Slice {
-    Slice { name: share.name.clone(), documents: share.documents, removed: share.removed }
+fn slice(share: &Share) -> SourceCounts {
+    SourceCounts { name: share.name.clone(), documents: share.documents, removed: share.removed }
 }
 
 /// The hundredths of the histogram from a little below the threshold; one that the threshold falls into is cut off
@@ -83,15 +83,15 @@ fn bins(histogram: &[u64], threshold: f64) -> Vec<Bin> {
     bins
 }
 
-fn shown(analyser: &mut Analyser, sample: &PairSample) -> lookalike_report::PairSample {
+fn pair_sample(analyser: &mut Analyser, sample: &PairSample) -> lookalike_report::PairSample {
     let (mut first, mut second) = (Features::default(), Features::default());
     analyser.read(&sample.a.text, &mut first);
     analyser.read(&sample.b.text, &mut second);
     let a = Side::new(&sample.a.text, &first).at(sample.a.url.as_deref());
     let b = Side::new(&sample.b.text, &second).at(sample.b.url.as_deref());
     let removed = match (sample.a.removed, sample.b.removed) {
-        (true, false) => Some(lookalike_report::Which::A),
-        (false, true) => Some(lookalike_report::Which::B),
+        (true, false) => Some(lookalike_report::PairSide::A),
+        (false, true) => Some(lookalike_report::PairSide::B),
         _ => None,
     };
     lookalike_report::PairSample {

@@ -6,14 +6,15 @@
 //!
 //! ```
 //! use lookalike::corpus::{Corpus, ReadOptions};
-//! use lookalike::selected::Selected;
+//! use lookalike::selected::SelectedDocuments;
 //! use lookalike::text::extract::ContentMode;
 //! use lookalike::walk::Watch;
 //!
 //! let folder = tempfile::tempdir()?;
 //! let lines = b"{\"id\":\"a\",\"html\":\"<p>one\"}\n{\"id\":\"b\",\"text\":\"two\"}\n";
 //! let corpus = Corpus::in_memory("pages.jsonl", lines.as_slice().into(), ReadOptions::default());
-//! let some = Selected::copy(folder.path(), &corpus, ContentMode::Page, &["a", "x"], 2, &Watch::default())?;
+//! let (names, watch) = (["a", "x"], Watch::default());
+//! let some = SelectedDocuments::copy(folder.path(), &corpus, ContentMode::Page, &names, 2, &watch)?;
 //! assert_eq!((some.found, some.missing), (1, vec!["x".to_owned()]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -32,9 +33,9 @@ use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
-/// Documents that were copied.
+/// The copy of some documents of a corpus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Selected {
+pub struct SelectedDocuments {
     /// Wanted documents that are there.
     pub found: u64,
     /// Names that no document bears, ascending.
@@ -57,13 +58,13 @@ pub struct Selected {
 }
 
 const LINES: &str = "documents.jsonl";
-const FACTS: &str = "documents.json";
+const MANIFEST: &str = "documents.json";
 const REJECTED: &str = "rejected.jsonl";
 /// The reason why a folder is refused.
-const OTHERS: &str = "it holds other documents, or the same as they were at another time or were read in another way; remove it, \
-                      or write to another place";
-/// Names of files that hold what single shards have.
-const PART: &str = ".part-";
+const OTHER_COPY_ERROR: &str = "it holds other documents, or the same as they were at another time or were read in another way; remove it, \
+     or write to another place";
+/// The beginning of the names of files that hold the copies of single shards.
+const SHARD_COPY_PREFIX: &str = ".part-";
 
 /// A document in the copy.
 #[derive(Serialize)]
@@ -74,7 +75,7 @@ struct Line<'d> {
     text: &'d str,
 }
 
-impl Selected {
+impl SelectedDocuments {
     /// Copies the documents with these names, ascending and each once, into `folder`, unless that was done. A folder that
     /// holds another copy is refused.
     pub fn copy(
@@ -84,55 +85,55 @@ impl Selected {
         names: &[&str],
         threads: usize,
         watch: &Watch,
-    ) -> Result<Selected, WalkError> {
-        let source = source(corpus, content, names);
+    ) -> Result<SelectedDocuments, WalkError> {
+        let source = source_digest(corpus, content, names);
         std::fs::create_dir_all(folder).map_err(writing(folder))?;
-        let (path, facts) = (folder.join(LINES), folder.join(FACTS));
-        let before = std::fs::read(&facts).ok();
+        let (path, manifest) = (folder.join(LINES), folder.join(MANIFEST));
+        let before = std::fs::read(&manifest).ok();
         // What cannot be read was never finished.
-        match before.and_then(|text| serde_json::from_slice::<Selected>(&text).ok()) {
+        match before.and_then(|text| serde_json::from_slice::<SelectedDocuments>(&text).ok()) {
             Some(before) if before.source == source && path.is_file() => {
-                return Ok(Selected { path, ..before });
+                return Ok(SelectedDocuments { path, ..before });
             }
             Some(before) if before.source != source => {
-                return Err(writing(folder)(io::Error::other(OTHERS)).into());
+                return Err(writing(folder)(io::Error::other(OTHER_COPY_ERROR)).into());
             }
             _ => {}
         }
         sweep(folder);
-        let copying = Copying { folder, corpus, content, names, watch, parts: AtomicU64::new(0) };
-        let parts = walk::shards(corpus, threads, |shard| copying.part(shard))?;
+        let copier = Copier { folder, corpus, content, names, watch, files: AtomicU64::new(0) };
+        let copies = walk::shards(corpus, threads, |shard| copier.copy_shard(shard))?;
         watch.check()?;
         let mut seen = vec![false; names.len()];
         let mut repeated = 0;
         let mut sink = Sink::create(&path, Compression::None)?;
-        for part in &parts {
-            repeated += part.append(&mut seen, &mut sink).map_err(writing(&path))?;
+        for copy in &copies {
+            repeated += copy.append(&mut seen, &mut sink).map_err(writing(&path))?;
         }
         sink.finish()?;
         let path_of_rejected = folder.join(REJECTED);
         let mut sink = Sink::create(&path_of_rejected, Compression::None)?;
-        for part in &parts {
-            part.append_rejections(&mut sink).map_err(writing(&path_of_rejected))?;
+        for copy in &copies {
+            copy.append_rejections(&mut sink).map_err(writing(&path_of_rejected))?;
         }
         sink.finish()?;
         // On the disk before anything says that they are whole.
         sync(&[path.clone(), path_of_rejected])?;
         sweep(folder);
         let missing = names.iter().zip(&seen).filter(|(_, seen)| !**seen);
-        let selected = Selected {
+        let selected = SelectedDocuments {
             found: seen.iter().filter(|seen| **seen).count() as u64,
             missing: missing.map(|(name, _)| (*name).to_owned()).collect(),
             repeated,
-            documents: parts.iter().map(|part| part.documents).sum(),
-            rejected: parts.iter().map(|part| part.rejected).sum(),
-            first_rejection: parts.iter().find_map(|part| part.first_rejection.clone()),
-            longest: parts.iter().flat_map(|part| &part.found).map(|(_, bytes)| *bytes).max().unwrap_or(0),
+            documents: copies.iter().map(|copy| copy.documents).sum(),
+            rejected: copies.iter().map(|copy| copy.rejected).sum(),
+            first_rejection: copies.iter().find_map(|copy| copy.first_rejection.clone()),
+            longest: copies.iter().flat_map(|copy| &copy.found).map(|(_, bytes)| *bytes).max().unwrap_or(0),
             source,
             path,
         };
-        let mut sink = Sink::create(&facts, Compression::None)?;
-        serde_json::to_writer(&mut sink, &selected).map_err(io::Error::from).map_err(writing(&facts))?;
+        let mut sink = Sink::create(&manifest, Compression::None)?;
+        serde_json::to_writer(&mut sink, &selected).map_err(io::Error::from).map_err(writing(&manifest))?;
         sink.finish()?;
         Ok(selected)
     }
@@ -164,7 +165,7 @@ impl Selected {
 }
 
 /// Returns a digest of everything that decides the copy: version, shards, options, content mode and names.
-fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
+fn source_digest(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
     let mark = |shard: &Shard| match &shard.origin {
         Origin::Memory(bytes) => format!("{:032x}", hash::digest(bytes)),
         _ => format!("{:?} {:?}", shard.modified, shard.digest),
@@ -179,12 +180,12 @@ fn source(corpus: &Corpus, content: ContentMode, names: &[&str]) -> String {
     format!("{:032x}", hash::digest(all.as_bytes()))
 }
 
-/// Removes what shards had, which is in its place by now or was never finished, and what a killed process had begun.
+/// Removes the copies of single shards, which are in the whole copy by now or were never finished, and what a killed process had begun.
 fn sweep(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if name.starts_with(PART) || name.starts_with(".lookalike-") {
+        if name.starts_with(SHARD_COPY_PREFIX) || name.starts_with(".lookalike-") {
             // Nothing is lost if it stays.
             drop(std::fs::remove_file(entry.path()));
         }
@@ -193,7 +194,7 @@ fn sweep(folder: &Path) {
 
 /// The documents and rejections of one shard.
 #[derive(Default)]
-struct Part {
+struct ShardCopy {
     documents: u64,
     rejected: u64,
     first_rejection: Option<String>,
@@ -218,22 +219,22 @@ pub struct RejectedRecord {
     pub reason: String,
 }
 
-/// Documents on their way into a folder.
-struct Copying<'c> {
+/// Copies wanted documents into a folder.
+struct Copier<'c> {
     folder: &'c Path,
     corpus: &'c Corpus,
     content: ContentMode,
     names: &'c [&'c str],
     watch: &'c Watch,
-    parts: AtomicU64,
+    files: AtomicU64,
 }
 
-impl Copying<'_> {
+impl Copier<'_> {
     /// Puts the wanted documents of a shard into a file of their own.
-    fn part(&self, shard: &Shard) -> Result<Part, WalkError> {
+    fn copy_shard(&self, shard: &Shard) -> Result<ShardCopy, WalkError> {
         let mut reader = shard.open(self.corpus.options())?;
         let mut extractor = Extractor::default();
-        let mut part = Part::default();
+        let mut copy = ShardCopy::default();
         let (mut sink, mut rejections): (Option<Sink>, Option<Sink>) = (None, None);
         let (mut line, mut read) = (Vec::new(), 0);
         loop {
@@ -245,8 +246,8 @@ impl Copying<'_> {
             let document = match item {
                 Item::Skipped(_) => continue,
                 Item::Rejected(rejection) => {
-                    part.reject(shard, &rejection);
-                    let path = part.rejections.get_or_insert_with(|| self.next());
+                    copy.reject(shard, &rejection);
+                    let path = copy.rejections.get_or_insert_with(|| self.next_file());
                     let record = RejectedRecord {
                         source: shard.name.clone(),
                         position: rejection.place.position,
@@ -267,12 +268,12 @@ impl Copying<'_> {
                 }
                 Item::Document(document) => document,
             };
-            part.documents += 1;
+            copy.documents += 1;
             self.watch.documents.fetch_add(1, Ordering::Relaxed);
             let Ok(name) = self.names.binary_search(&document.id) else { continue };
             let text = extractor.extract(&document, self.content).text;
             line.clear();
-            let path = part.lines.get_or_insert_with(|| self.next());
+            let path = copy.lines.get_or_insert_with(|| self.next_file());
             let written =
                 serde_json::to_writer(&mut line, &Line { id: document.id, url: document.url, text });
             written.map_err(io::Error::from).map_err(writing(path))?;
@@ -282,20 +283,20 @@ impl Copying<'_> {
                 none => none.insert(Sink::create(path, Compression::None)?),
             };
             sink.write_all(&line).map_err(writing(path))?;
-            part.found.push((name, line.len() as u64));
+            copy.found.push((name, line.len() as u64));
         }
         sink.map_or(Ok(()), Sink::finish)?;
         rejections.map_or(Ok(()), Sink::finish)?;
-        Ok(part)
+        Ok(copy)
     }
 
-    /// A new file for what a shard has.
-    fn next(&self) -> PathBuf {
-        self.folder.join(format!("{PART}{}", self.parts.fetch_add(1, Ordering::Relaxed)))
+    /// The path of a new file for the copy of a shard.
+    fn next_file(&self) -> PathBuf {
+        self.folder.join(format!("{SHARD_COPY_PREFIX}{}", self.files.fetch_add(1, Ordering::Relaxed)))
     }
 }
 
-impl Part {
+impl ShardCopy {
     fn reject(&mut self, shard: &Shard, rejection: &Rejection) {
         self.documents += 1;
         self.rejected += 1;
@@ -303,8 +304,8 @@ impl Part {
             Unit::Byte => "byte",
             Unit::Row => "row",
         };
-        let place = || format!("{}, {unit} {}: {}", shard.name, rejection.place.position, rejection.reason);
-        self.first_rejection.get_or_insert_with(place);
+        let first = || format!("{}, {unit} {}: {}", shard.name, rejection.place.position, rejection.reason);
+        self.first_rejection.get_or_insert_with(first);
     }
 
     fn append_rejections(&self, to: &mut Sink) -> io::Result<()> {
@@ -350,8 +351,8 @@ mod tests {
         Corpus::open(&inputs, ReadOptions::default()).unwrap()
     }
 
-    fn select(folder: &Path, corpus: &Corpus, names: &[&str], threads: usize) -> Selected {
-        Selected::copy(folder, corpus, ContentMode::Page, names, threads, &Watch::default()).unwrap()
+    fn select(folder: &Path, corpus: &Corpus, names: &[&str], threads: usize) -> SelectedDocuments {
+        SelectedDocuments::copy(folder, corpus, ContentMode::Page, names, threads, &Watch::default()).unwrap()
     }
 
     #[test]
@@ -391,8 +392,8 @@ mod tests {
         assert_eq!(select(&to, &corpus, &["a"], 2), first);
         assert_eq!(modified(), then);
         assert_eq!(first.corpus().unwrap().shards().len(), 1);
-        let other =
-            Selected::copy(&to, &corpus, ContentMode::Page, &["x"], 1, &Watch::default()).unwrap_err();
+        let other = SelectedDocuments::copy(&to, &corpus, ContentMode::Page, &["x"], 1, &Watch::default())
+            .unwrap_err();
         assert!(other.to_string().ends_with("remove it, or write to another place"), "{other}");
         assert_eq!(modified(), then);
     }
@@ -403,7 +404,7 @@ mod tests {
         let (corpus, to) = (corpus(folder.path()), folder.path().join("to"));
         let watch = Watch::default();
         watch.stop.store(true, Ordering::Relaxed);
-        let stopped = Selected::copy(&to, &corpus, ContentMode::Page, &["a"], 1, &watch);
+        let stopped = SelectedDocuments::copy(&to, &corpus, ContentMode::Page, &["a"], 1, &watch);
         assert!(matches!(stopped, Err(WalkError::Stopped)));
         assert_eq!(std::fs::read_dir(&to).unwrap().count(), 0);
     }

@@ -6,8 +6,10 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use lookalike::corpus::write::Sink;
-use lookalike::corpus::{Compression, List};
-use lookalike::judgments::{Grouping, Judgments, Later, Layout, Line, Reader, Stays, Tally, dedup};
+use lookalike::corpus::{Compression, ListReader};
+use lookalike::judgments::{
+    DuplicateTreatment, GroupBuilder, Judgments, KeepRule, Layout, Line, Reader, Tally, dedup,
+};
 
 /// The folder of published judgments.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -39,12 +41,12 @@ fn files(folder: &Path, beginnings: &[&str]) -> Vec<PathBuf> {
 
 fn text_of(file: &Path) -> String {
     let mut text = String::new();
-    List::open(file).unwrap().read_to_string(&mut text).unwrap();
+    ListReader::open(file).unwrap().read_to_string(&mut text).unwrap();
     text
 }
 
 fn read(file: &Path) -> Judgments {
-    Judgments::read(&file.display().to_string(), List::open(file).unwrap(), None).unwrap()
+    Judgments::read(&file.display().to_string(), ListReader::open(file).unwrap(), None).unwrap()
 }
 
 /// Reads a file line by line, sees that all lines are accounted for and that they can be written back as they were.
@@ -143,10 +145,15 @@ fn published_judgments_without_near_duplicates_follow_from_published_groups() {
     ];
     for (track, corpus, lines) in tracks {
         let judgments = read(&folder.join(format!("{track}.txt.zst")));
-        let mut grouping = Grouping::among(judgments.documents());
+        let mut grouping = GroupBuilder::among(judgments.documents());
         let groups = folder.join(format!("groups/trec-fingerprint-groups-clueweb{corpus}-judged.jsonl.zst"));
-        grouping.read("groups", List::open(&groups).unwrap()).unwrap();
-        let result = dedup::judgments(&judgments, &grouping.finish(), Stays::LowestName, Later::Remove);
+        grouping.read("groups", ListReader::open(&groups).unwrap()).unwrap();
+        let result = dedup::judgments(
+            &judgments,
+            &grouping.finish(),
+            KeepRule::LowestName,
+            DuplicateTreatment::Remove,
+        );
         assert_eq!((result.lines.len(), track), (lines, track));
         let numbers = track.rsplit('.').next().unwrap();
         let published = format!("copycat/transferred/qrels.inofficial.duplicate-free.web.{numbers}.txt.zst");

@@ -1,4 +1,4 @@
-//! The truth that the generator tells is the truth that the corridor sees: every planted pair of the built-in
+//! The truth that the generator tells is the truth that the readers see: every planted pair of the built-in
 //! sample, read back from its file, extracted and cut into words, has the similarity that was promised.
 
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::generate::{sample, write_jsonl};
 use lookalike::text::extract::ContentMode;
 use lookalike::text::{Analyser, Features, Profile};
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 
 /// The sorted 5-gram set of every document of the sample, by id.
 fn shingles() -> (HashMap<String, Vec<u64>>, Vec<u8>) {
@@ -18,7 +18,7 @@ fn shingles() -> (HashMap<String, Vec<u64>>, Vec<u8>) {
     let mut features = Features::default();
     let mut sets = HashMap::new();
     walk::documents(&corpus.shards()[0], corpus.options(), ContentMode::Page, &Watch::default(), |found| {
-        let Found::Document { document, text } = found else {
+        let WalkItem::Document { document, text } = found else {
             panic!("the sample has only documents: {found:?}")
         };
         analyser.read(text, &mut features);

@@ -19,11 +19,11 @@ pub struct About {
     pub example: &'static str,
     /// Every parameter and what it means.
     pub parameters: &'static [(&'static str, &'static str)],
-    pub(crate) make: Make,
+    pub(crate) make: Constructor,
 }
 
 /// Makes a method of its parameters.
-pub(crate) type Make = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
+pub(crate) type Constructor = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
 
 /// All methods, in the order that people should look at them.
 pub const METHODS: &[&About] = &[

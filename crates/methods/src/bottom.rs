@@ -18,7 +18,7 @@ use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec,
 const VERSION: u32 = 1;
 
 /// More fingerprints than this say nothing new about a document.
-const MOST: usize = 4096;
+const MAX_FINGERPRINTS: usize = 4096;
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -54,8 +54,8 @@ pub(crate) struct Bottom {
 
 impl Bottom {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
-        let s: usize =
-            spec.value("s", 200, "a number from 1 to 4096 is wanted", |s| (1..=MOST).contains(s))?;
+        let s: usize = spec
+            .value("s", 200, "a number from 1 to 4096 is wanted", |s| (1..=MAX_FINGERPRINTS).contains(s))?;
         let wanted = format!("a number from 1 to {s}, which is s, is wanted");
         let given: Option<usize> = match spec.value("keys", 0, &wanted, |keys| (1..=s).contains(keys))? {
             0 => None,
@@ -88,14 +88,14 @@ fn enough_keys(s: usize, threshold: Threshold, recall: f64) -> Result<usize, Met
     };
     match bands::fewest_values(threshold, recall) {
         Some(keys) if keys <= s as u64 => Ok(keys as usize),
-        Some(keys) if keys <= MOST as u64 => Err(unable(format!("s={keys} can"))),
+        Some(keys) if keys <= MAX_FINGERPRINTS as u64 => Err(unable(format!("s={keys} can"))),
         _ => Err(unable("no number of fingerprints can, but the method exact does".to_owned())),
     }
 }
 
 /// Replaces `out` with the `s` smallest of all fingerprints, in order and each once.
 fn smallest(fingerprints: impl Iterator<Item = u64>, s: usize, out: &mut Vec<u64>) {
-    fn settle(out: &mut Vec<u64>, s: usize) {
+    fn truncate_sorted(out: &mut Vec<u64>, s: usize) {
         out.sort_unstable();
         out.dedup();
         out.truncate(s);
@@ -107,12 +107,12 @@ fn smallest(fingerprints: impl Iterator<Item = u64>, s: usize, out: &mut Vec<u64
             out.push(fingerprint);
             // Sorted now and then only: the more were seen, the fewer are still small enough.
             if out.len() >= 2 * s + 64 {
-                settle(out, s);
+                truncate_sorted(out, s);
                 bound = if out.len() == s { out[s - 1] } else { u64::MAX };
             }
         }
     }
-    settle(out, s);
+    truncate_sorted(out, s);
 }
 
 /// Of the `s` smallest of two samples in order: how many are in both, and how many there are.
@@ -157,7 +157,7 @@ impl Method for Bottom {
         sketch.clear();
         sketch.length = page.len() as u32;
         let (salt, sample) = (seed::salt(self.seed), &mut sketch.scratch.values);
-        smallest(page.grams(self.shingle).map(|shingle| seed::turned(shingle, salt)), self.s, sample);
+        smallest(page.grams(self.shingle).map(|shingle| seed::salted(shingle, salt)), self.s, sample);
         // Small numbers are no even spread of keys.
         let key = |&value: &u64| Key { value: hash::mix(value), tag: 0 };
         sketch.keys.extend(sample.iter().take(self.keys).map(key));
@@ -206,7 +206,7 @@ impl Method for Bottom {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{hold_share, sketch, texts};
+    use crate::trial::{assert_share, sketch, texts};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
@@ -269,7 +269,7 @@ mod tests {
             met += usize::from(a.keys.iter().any(|key| b.keys.contains(key)));
         }
         // All of the three smallest of 40 are among 8.
-        hold_share("met", met, trials, 1.0 - 8.0 * 7.0 * 6.0 / (40.0 * 39.0 * 38.0));
+        assert_share("met", met, trials, 1.0 - 8.0 * 7.0 * 6.0 / (40.0 * 39.0 * 38.0));
     }
 
     #[test]
@@ -284,7 +284,7 @@ mod tests {
             assert_eq!(all, 10);
             sum += both as f64 / 10.0;
         }
-        hold_share("met", met, trials, 1.0 - missed(0, 0));
+        assert_share("met", met, trials, 1.0 - missed(0, 0));
         assert_eq!(promising, trials);
         // Drawn without replacement, so with a little less spread than binomial.
         let error = (0.8 * 0.2 / 10.0 * (30.0 / 39.0) / trials as f64).sqrt();

@@ -147,7 +147,7 @@ impl Method for Cops {
         either_way(self.share, (shared, a), (shared, b))
     }
 
-    fn most_common(&self, documents: u64) -> u64 {
+    fn max_documents_per_key(&self, documents: u64) -> u64 {
         if self.common == 0.0 {
             return u64::MAX;
         }
@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn common_units_are_passed_over() {
-        assert_eq!(make("cops").most_common(1_000_000), 10_000);
-        assert_eq!(make("cops:common=0.07").most_common(10_000), 700);
-        assert_eq!(make("cops").most_common(50), NEVER_COMMON);
-        assert_eq!(make("cops:common=0").most_common(50), u64::MAX);
+        assert_eq!(make("cops").max_documents_per_key(1_000_000), 10_000);
+        assert_eq!(make("cops:common=0.07").max_documents_per_key(10_000), 700);
+        assert_eq!(make("cops").max_documents_per_key(50), NEVER_COMMON);
+        assert_eq!(make("cops:common=0").max_documents_per_key(50), u64::MAX);
         assert!(make("cops").sentences() && !make("cops:unit=windows").sentences());
     }
 }

@@ -60,9 +60,9 @@ impl Decomposition {
     fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let shingle = parameters::shingle(&mut spec, 5)?;
         let sample = spec.value("sample", 1, "a number from 1 is wanted", |&sample| sample > 0)?;
-        let ratio = spec.value("ratio", Ratio::hundredths(115), Ratio::WANTED, |_| true)?;
+        let ratio = spec.value("ratio", Ratio::hundredths(115), Ratio::VALID_VALUES, |_| true)?;
         let text = spec.text("sim").unwrap_or_else(|| SIMILARITY.to_owned());
-        let threshold = text.parse().map_err(|wanted: String| spec.bad("sim", &text, &wanted))?;
+        let threshold = text.parse().map_err(|wanted: String| spec.value_error("sim", &text, &wanted))?;
         let test = spec.choice("test", &[("edit", Similarity::Edit), ("words", Similarity::Jaccard)])?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;

@@ -9,8 +9,8 @@
 //!
 //! A shingle that occurs in many documents would make a giant group. But two such sets share `l` shingles among the first
 //! `n − o + l` (Wang, Li, Feng 2012); so a frequent shingle is a key only together with a second one behind it. Pairs of
-//! shingles are many where the front is long: there, frequent shingles are keys by themselves, and sets near the border
-//! have keys of both kinds.
+//! shingles are many where the prefix is long: there, frequent shingles are keys by themselves, and sets near the
+//! border have keys of both kinds.
 //!
 //! The tag of a key is the most that two sets can share if this is the first shingle they share: the position filter.
 
@@ -21,13 +21,13 @@ use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::hash;
 
 use crate::{
-    About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey, shares,
+    About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey, shares,
 };
 
 const VERSION: u32 = 2;
 
 /// One document in so many is surveyed.
-const ONE_IN: u16 = 8;
+const SAMPLING_INTERVAL: u16 = 8;
 
 /// Counters of the survey: 32 MiB, whatever the corpus; few in unit tests, so that shingles do share some.
 const COUNTERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 24 };
@@ -35,8 +35,8 @@ const COUNTERS: usize = if cfg!(test) { 1 << 6 } else { 1 << 24 };
 /// A shingle that occurs more often is a key only together with another.
 const FREQUENT: u16 = 256;
 
-/// Fronts of about this length have so many pairs (8,000) that shingles had better stand alone.
-const LONG_FRONT: f64 = if cfg!(test) { 6.0 } else { 128.0 };
+/// Prefixes of about this length have so many pairs (8,000) that shingles had better stand alone.
+const LONG_PREFIX: f64 = if cfg!(test) { 6.0 } else { 128.0 };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -90,7 +90,7 @@ impl Exact {
         let share = match self.similarity {
             // sqrt(|A|·|B|) ≥ |A|·t, since the smaller set has at least t² of the larger; a hair lower costs little.
             Similarity::Cosine => (self.threshold.value().powi(2) * size as f64 - 1e-6).ceil() as usize,
-            _ => self.threshold.least_of(size as u64) as usize,
+            _ => self.threshold.min_count(size as u64) as usize,
         };
         share.clamp(1, size.max(1))
     }
@@ -119,10 +119,10 @@ impl Exact {
         let least = self.least_shared(size);
         let one = size - least + 1;
         let two = size.min(one + 1);
-        // Fronts of similar sets differ at most by the ratio of their sizes, give or take what rounding does.
+        // Prefixes of similar sets differ at most by the ratio of their sizes, give or take what rounding does.
         let ratio = self.least_ratio();
-        let pairs = one as f64 <= LONG_FRONT / ratio + 2.0;
-        let alone = one as f64 >= LONG_FRONT * ratio - 2.0;
+        let pairs = one as f64 <= LONG_PREFIX / ratio + 2.0;
+        let alone = one as f64 >= LONG_PREFIX * ratio - 2.0;
         for first in 0..one {
             let token = order[first];
             let frequent = token >> 48 > self.frequent.into();
@@ -140,14 +140,14 @@ impl Exact {
         }
     }
 
-    /// Keys for containment: the other set may have any size, so all of its shingles are keys, and those of the front
+    /// Keys for containment: the other set may have any size, so all of its shingles are keys, and those of the prefix
     /// are marked.
     fn containment_keys(&self, order: &[u64], keys: &mut Vec<Key>) {
         let size = order.len();
-        let front = size - self.least_shared(size) + 1;
+        let prefix = size - self.least_shared(size) + 1;
         let key = |(index, &token): (usize, &u64)| Key {
             value: hash::mix(token),
-            tag: ((size - index) as u32) << 1 | u32::from(index < front),
+            tag: ((size - index) as u32) << 1 | u32::from(index < prefix),
         };
         keys.extend(order.iter().enumerate().map(key));
     }
@@ -176,29 +176,29 @@ impl Method for Exact {
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        let Scratch { values, more, sorting, .. } = &mut sketch.scratch;
+        let Buffers { values, aux_values: ordered, sorting, .. } = &mut sketch.scratch;
         values.clear();
         page.grams(self.shingle).take_into(usize::MAX, sorting.unsorted());
         hash::append_set(values, sorting);
-        more.clear();
-        self.counters.each(values, |count, shingle| more.push(order(count, shingle)));
-        // Only the front need be in order.
-        let front = match self.similarity {
-            Similarity::Containment => more.len(),
-            _ => (more.len() + 2).saturating_sub(self.least_shared(more.len())).min(more.len()),
+        ordered.clear();
+        self.counters.each(values, |count, shingle| ordered.push(order(count, shingle)));
+        // Only the prefix need be in order.
+        let prefix = match self.similarity {
+            Similarity::Containment => ordered.len(),
+            _ => (ordered.len() + 2).saturating_sub(self.least_shared(ordered.len())).min(ordered.len()),
         };
-        if front < more.len() {
-            more.select_nth_unstable(front);
+        if prefix < ordered.len() {
+            ordered.select_nth_unstable(prefix);
         }
-        more[..front].sort_unstable();
-        sketch.length = more.len() as u32;
+        ordered[..prefix].sort_unstable();
+        sketch.length = ordered.len() as u32;
         sketch.payload.extend_from_slice(&sketch.length.to_le_bytes());
-        if more.is_empty() {
+        if ordered.is_empty() {
             return;
         }
         match self.similarity {
-            Similarity::Containment => self.containment_keys(more, &mut sketch.keys),
-            _ => self.prefix_keys(more, &mut sketch.keys),
+            Similarity::Containment => self.containment_keys(ordered, &mut sketch.keys),
+            _ => self.prefix_keys(ordered, &mut sketch.keys),
         }
     }
 
@@ -224,7 +224,7 @@ impl Method for Exact {
 
     fn least_group(&self) -> usize {
         // Frequency is guessed from a sample: a shingle that seems rare may be in somewhat more documents.
-        2 * usize::from(self.frequent) + 8 * usize::from(ONE_IN)
+        2 * usize::from(self.frequent) + 8 * usize::from(SAMPLING_INTERVAL)
     }
 
     fn advice(&self) -> Option<String> {
@@ -251,22 +251,22 @@ impl Counters {
         self.0.get_or_init(|| unsafe { Box::new_zeroed_slice(COUNTERS).assume_init() })
     }
 
-    /// Shows the counter of each shingle. Counters lie all over memory, so they are called for some shingles ahead.
+    /// Shows the counter of each shingle. Counters lie all over memory, so they are prefetched some shingles ahead.
     fn each(&self, shingles: &[u64], mut each: impl FnMut(&AtomicU16, u64)) {
-        const AHEAD: usize = 16;
+        const PREFETCH_DISTANCE: usize = 16;
         let table = self.table();
         for (index, &shingle) in shingles.iter().enumerate() {
-            if let Some(&later) = shingles.get(index + AHEAD) {
-                call_for(&table[slot(later)]);
+            if let Some(&later) = shingles.get(index + PREFETCH_DISTANCE) {
+                prefetch(&table[slot(later)]);
             }
             each(&table[slot(shingle)], shingle);
         }
     }
 }
 
-/// Asks for a counter to be brought near.
+/// Brings a counter into the cache.
 #[inline]
-fn call_for(counter: &AtomicU16) {
+fn prefetch(counter: &AtomicU16) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: this reads nothing, and every processor of this kind can do it.
     unsafe {
@@ -279,7 +279,7 @@ fn call_for(counter: &AtomicU16) {
 
 /// A number that sorts shingles by how rare they are, then by hash.
 fn order(count: &AtomicU16, shingle: u64) -> u64 {
-    u64::from(count.load(Ordering::Relaxed).saturating_mul(ONE_IN)) << 48 | shingle >> 16
+    u64::from(count.load(Ordering::Relaxed).saturating_mul(SAMPLING_INTERVAL)) << 48 | shingle >> 16
 }
 
 fn slot(shingle: u64) -> usize {
@@ -287,8 +287,8 @@ fn slot(shingle: u64) -> usize {
 }
 
 impl Survey for Exact {
-    fn one_in(&self) -> u64 {
-        ONE_IN.into()
+    fn sampling_interval(&self) -> u64 {
+        SAMPLING_INTERVAL.into()
     }
 
     fn bytes(&self) -> u64 {
@@ -296,7 +296,7 @@ impl Survey for Exact {
         2 * 2 * COUNTERS as u64
     }
 
-    fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
+    fn observe(&self, _pass: u32, page: &Page<'_>, scratch: &mut Buffers) {
         // A shingle that a document repeats counts as often: any order is right, and sorting them out costs more.
         scratch.values.clear();
         page.grams(self.shingle).take_into(usize::MAX, &mut scratch.values);
@@ -403,8 +403,8 @@ mod tests {
                 let setting = Setting { similarity, threshold, shingle, ..Setting::default() };
                 let method = crate::method(&format!("exact:frequent={frequent}"), &setting).unwrap();
                 let features: Vec<Features> = documents.iter().map(|words| read(words)).collect();
-                let mut scratch = Scratch::default();
-                features.iter().for_each(|features| method.survey().unwrap().see(0, &Page { text: "", features }, &mut scratch));
+                let mut scratch = Buffers::default();
+                features.iter().for_each(|features| method.survey().unwrap().observe(0, &Page { text: "", features }, &mut scratch));
                 let sketches: Vec<Sketch> = features
                     .iter()
                     .map(|features| {
@@ -432,7 +432,7 @@ mod tests {
         let make = || crate::method("exact", &Setting::default()).unwrap();
         let (one, two) = (make(), make());
         let features = read(&[1, 2, 3, 4, 5, 6, 7]);
-        one.survey().unwrap().see(0, &Page { text: "", features: &features }, &mut Scratch::default());
+        one.survey().unwrap().observe(0, &Page { text: "", features: &features }, &mut Buffers::default());
         assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
         let sketch = |method: &dyn Method| {
             let mut sketch = Sketch::default();

@@ -17,15 +17,15 @@ use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::{Profile, hash, script};
 
 use crate::spec::profile_value;
-use crate::surveys::{self, Mark};
+use crate::surveys::{self, Magic};
 use crate::{
-    About, Key, Method, MethodError, OwnMeasure, Page, Score, Scratch, Setting, Sketch, Spec, Survey,
+    About, Buffers, Key, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec, Survey,
     parameters,
 };
 
 const VERSION: u32 = 1;
 
-const MARK: &Mark = b"fuzzy  1";
+const MAGIC: &Magic = b"fuzzy  1";
 
 /// Code points that are counted: the two planes that hold all letters but rare ideographs.
 const CODE_POINTS: usize = 0x2_0000;
@@ -80,9 +80,10 @@ impl Fuzzy {
         let cosine = spec.text("cosine").unwrap_or_else(|| "0.9".to_owned());
         let cosine = match cosine.as_str() {
             "0" => None,
-            text => {
-                Some(text.parse().map_err(|_| spec.bad("cosine", text, "a number from 0 to 1 is wanted"))?)
-            }
+            text => Some(
+                text.parse()
+                    .map_err(|_| spec.value_error("cosine", text, "a number from 0 to 1 is wanted"))?,
+            ),
         };
         let profile = spec.profile(None)?;
         spec.finish()?;
@@ -96,7 +97,7 @@ impl Fuzzy {
     }
 
     /// Makes the reference of all that was counted so far.
-    fn settle(&self) {
+    fn compute_reference(&self) {
         let mut scripts = vec![Vec::new(); script::COUNT];
         let mut totals = [0; script::COUNT];
         for (code_point, count) in (0..).zip(self.table()) {
@@ -137,7 +138,7 @@ fn widths(spec: &mut Spec) -> Result<Vec<f64>, MethodError> {
         widths.len() <= SCHEMES && widths.iter().all(|width| *width > 0.0 && width.is_finite())
     };
     let wanted = "one to 16 numbers above 0 are wanted, such as 0.1+0.2";
-    parsed.ok().filter(good).ok_or_else(|| spec.bad("widths", &text, wanted))
+    parsed.ok().filter(good).ok_or_else(|| spec.value_error("widths", &text, wanted))
 }
 
 /// The digit of a class, given its part of the document, of the collection, and what is about right.
@@ -259,7 +260,7 @@ impl Survey for Fuzzy {
         2 * 8 * u64::from(u32::from(char::MAX))
     }
 
-    fn see(&self, _pass: u32, page: &Page<'_>, _: &mut Scratch) {
+    fn observe(&self, _pass: u32, page: &Page<'_>, _: &mut Buffers) {
         let table = self.table();
         for counter in first_letters(page).filter_map(|letter| table.get(letter as usize)) {
             counter.fetch_add(1, Ordering::Relaxed);
@@ -267,24 +268,24 @@ impl Survey for Fuzzy {
     }
 
     fn end(&self, _pass: u32) {
-        self.settle();
+        self.compute_reference();
     }
 
     fn save(&self) -> Vec<u8> {
-        surveys::save(MARK, self.table().iter().map(|count| count.load(Ordering::Relaxed).to_le_bytes()))
+        surveys::save(MAGIC, self.table().iter().map(|count| count.load(Ordering::Relaxed).to_le_bytes()))
     }
 
     fn load(&self, saved: &[u8]) -> bool {
-        let Some(counts) = surveys::load(MARK, CODE_POINTS, saved) else { return false };
+        let Some(counts) = surveys::load(MAGIC, CODE_POINTS, saved) else { return false };
         for (counter, count) in self.table().iter().zip(counts) {
             counter.store(u64::from_le_bytes(*count), Ordering::Relaxed);
         }
-        self.settle();
+        self.compute_reference();
         true
     }
 
     fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
-        let Some(counts) = surveys::load(MARK, CODE_POINTS, saved) else { return false };
+        let Some(counts) = surveys::load(MAGIC, CODE_POINTS, saved) else { return false };
         for (counter, more) in self.table().iter().zip(counts) {
             counter.fetch_add(u64::from_le_bytes(*more), Ordering::Relaxed);
         }
@@ -310,11 +311,11 @@ mod tests {
         features
     }
 
-    fn taught(spec: &str, texts: &[&str]) -> Box<dyn Method> {
+    fn trained(spec: &str, texts: &[&str]) -> Box<dyn Method> {
         let method = make(spec);
         for text in texts {
             let page = Page { text, features: &read(text) };
-            method.survey().unwrap().see(0, &page, &mut Scratch::default());
+            method.survey().unwrap().observe(0, &page, &mut Buffers::default());
         }
         method.survey().unwrap().end(0);
         method
@@ -347,7 +348,7 @@ mod tests {
     #[test]
     fn values_are_numbers_to_the_base_of_three() {
         // In the collection half of the words begin with a, a fifth with b, the others with c, d and e.
-        let method = taught("fuzzy", &["a a a a a b b c d e"]);
+        let method = trained("fuzzy", &["a a a a a b b c d e"]);
         let exact = sketch(&*method, "apple ant axe art aunt bee bird cat dog eel");
         assert_eq!(digits(&exact, 26), ["1".repeat(26), "1".repeat(26)]);
         let off = sketch(&*method, "a a a a a a b b c d 7");
@@ -361,7 +362,7 @@ mod tests {
 
     #[test]
     fn scripts_have_classes_of_their_own() {
-        let method = taught("fuzzy", &["a b", "б б б г д", "я"]);
+        let method = trained("fuzzy", &["a b", "б б б г д", "я"]);
         let greek = sketch(&*method, "αβγ");
         assert!(greek.keys.is_empty() && greek.payload == [0; 17], "no reference");
         assert_eq!(method.accept(&greek.payload, &greek.payload, 0), None);
@@ -373,7 +374,7 @@ mod tests {
         assert_eq!(sketch(&*make("fuzzy"), "ant bee").keys, [], "before the survey");
         // Letters of the second plane, behind the code points that are no characters.
         let gothic = "\u{10330}\u{10331}";
-        assert_eq!(digits(&sketch(&*taught("fuzzy", &[gothic]), gothic), 1)[0], "1");
+        assert_eq!(digits(&sketch(&*trained("fuzzy", &[gothic]), gothic), 1)[0], "1");
         assert_eq!(sketch(&*method, "1 2 3").keys, [], "no letters");
     }
 
@@ -398,7 +399,7 @@ mod tests {
     #[test]
     fn every_scheme_has_its_width() {
         assert_eq!(make("fuzzy").recipe().parameters["widths"], "0.1+0.2");
-        let method = taught("fuzzy:widths=0.3+0.05", &["a a a a a b b c d e"]);
+        let method = trained("fuzzy:widths=0.3+0.05", &["a a a a a b b c d e"]);
         assert_eq!((method.payload_bytes(), &*method.recipe().parameters["widths"]), (17, "0.3+0.05"));
         // a is off by a fifth.
         let off = sketch(&*method, "a a a a a a b b c d");
@@ -414,7 +415,7 @@ mod tests {
 
     #[test]
     fn counts_are_saved_and_taken_back() {
-        let one = taught("fuzzy", &["a a a b c", "d e f"]);
+        let one = trained("fuzzy", &["a a a b c", "d e f"]);
         let two = make("fuzzy");
         assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
         assert_eq!(sketch(&*two, "a b c"), sketch(&*one, "a b c"));
@@ -428,7 +429,7 @@ mod tests {
             widths in prop::collection::vec(prop::sample::select(vec!["0.1", "0.2", "0.25", "0.5"]), 1..4),
         ) {
             let borrowed: Vec<&str> = texts.iter().map(String::as_str).collect();
-            let method = taught(&format!("fuzzy:widths={}", widths.join("+")), &borrowed);
+            let method = trained(&format!("fuzzy:widths={}", widths.join("+")), &borrowed);
             let share = |text: &str| {
                 let mut share: BTreeMap<char, f64> = BTreeMap::new();
                 let words: Vec<&str> = text.split_whitespace().collect();

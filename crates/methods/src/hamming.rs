@@ -15,16 +15,16 @@
 //! The tables of Manku, Jain and Sarma (2007): each holds all fingerprints, those side by side that agree in the bits of
 //! its key. Instead of a search, a directory tells where those begin that agree in the key's first bits, as many of them
 //! as leave a few fingerprints to an entry; what stands there is compared as a whole. A pair that agrees in the keys of several
-//! tables is told of by the first of them.
+//! tables is reported by the first of them.
 
 use crate::MethodError;
 use crate::simhash::tables::{Blocks, Tables};
 
-/// Tables that memory is asked about together.
-const TOGETHER: usize = 32;
+/// Tables whose entries are prefetched together.
+const TABLES_PER_BATCH: usize = 32;
 
 /// Fingerprints for an entry of the directory, as a power of two: half of those that lie in one line of the cache.
-const SHARE: u32 = 2;
+const LOG2_PER_ENTRY: u32 = 2;
 
 /// Fingerprints of `W` words in lookup tables.
 #[derive(Debug)]
@@ -126,20 +126,22 @@ impl<const W: usize> HammingTables<W> {
     #[inline(always)]
     fn search(&self, query: &[u64; W], mut each: impl FnMut(u32, u32)) -> usize {
         let mut compared = 0;
-        for (block, tables) in self.tables.chunks(TOGETHER).enumerate() {
+        for (block, tables) in self.tables.chunks(TABLES_PER_BATCH).enumerate() {
             // All directories first and then all runs, so that memory answers them together.
-            let mut runs = [(0, 0); TOGETHER];
+            let mut runs = [(0, 0); TABLES_PER_BATCH];
             for (run, table) in runs.iter_mut().zip(tables) {
-                *run = table.run(query);
+                *run = table.entry_range(query);
             }
             for (&(start, _), table) in runs.iter().zip(tables) {
-                soon(table.fingerprints.as_ptr().wrapping_add(start));
+                prefetch(table.fingerprints.as_ptr().wrapping_add(start));
             }
-            for (place, (&(start, end), table)) in runs.iter().zip(tables).enumerate() {
+            for (index, (&(start, end), table)) in runs.iter().zip(tables).enumerate() {
                 compared += end - start;
                 for (at, stored) in (start..).zip(&table.fingerprints[start..end]) {
                     let distance = distance(stored, query);
-                    if distance <= self.k && self.tells(block * TOGETHER + place, stored, query) {
+                    if distance <= self.k
+                        && self.is_first_match(block * TABLES_PER_BATCH + index, stored, query)
+                    {
                         each(table.numbers[at], distance);
                     }
                 }
@@ -148,15 +150,15 @@ impl<const W: usize> HammingTables<W> {
         compared
     }
 
-    /// True when it is for this table to tell of the pair, which is for the first one whose key they agree in.
-    fn tells(&self, place: usize, one: &[u64; W], two: &[u64; W]) -> bool {
-        self.tables.iter().position(|table| agree(one, two, &table.mask)) == Some(place)
+    /// True when the table at `index` is the first one whose key the two agree in: it reports the pair.
+    fn is_first_match(&self, index: usize, one: &[u64; W], two: &[u64; W]) -> bool {
+        self.tables.iter().position(|table| agree(one, two, &table.mask)) == Some(index)
     }
 }
 
 impl<const W: usize> Table<W> {
     fn new(mask: [u64; W], fingerprints: &[[u64; W]]) -> Self {
-        let wanted = (usize::BITS - fingerprints.len().leading_zeros()).saturating_sub(SHARE);
+        let wanted = (usize::BITS - fingerprints.len().leading_zeros()).saturating_sub(LOG2_PER_ENTRY);
         let (pieces, bits) = pieces(&mask, wanted);
         let mut table = Table {
             mask,
@@ -169,11 +171,12 @@ impl<const W: usize> Table<W> {
         table
     }
 
-    /// Sorts the fingerprints by their places: counts those of each, and then puts them there from the last to the first.
+    /// Sorts the fingerprints by their entries: counts those of each, and then puts them there from the last to the
+    /// first.
     fn fill(&mut self, fingerprints: &[[u64; W]]) {
         for fingerprint in fingerprints {
-            let place = self.place(fingerprint);
-            self.directory[place] += 1;
+            let index = self.entry_index(fingerprint);
+            self.directory[index] += 1;
         }
         let mut end = 0;
         for count in &mut self.directory {
@@ -181,25 +184,25 @@ impl<const W: usize> Table<W> {
             *count = end;
         }
         for (number, fingerprint) in fingerprints.iter().enumerate().rev() {
-            let place = self.place(fingerprint);
-            self.directory[place] -= 1;
-            let at = self.directory[place] as usize;
+            let index = self.entry_index(fingerprint);
+            self.directory[index] -= 1;
+            let at = self.directory[index] as usize;
             (self.fingerprints[at], self.numbers[at]) = (*fingerprint, number as u32);
         }
     }
 
     /// Returns the index of the entry of a fingerprint in the directory.
     #[inline(always)]
-    fn place(&self, fingerprint: &[u64; W]) -> usize {
+    fn entry_index(&self, fingerprint: &[u64; W]) -> usize {
         let bits = |piece: &Piece| (fingerprint[piece.word] >> piece.shift & piece.mask) << piece.below;
-        self.pieces.iter().map(bits).fold(0, |place, bits| place | bits) as usize
+        self.pieces.iter().map(bits).fold(0, |index, bits| index | bits) as usize
     }
 
     /// The fingerprints that may agree with this one.
     #[inline(always)]
-    fn run(&self, fingerprint: &[u64; W]) -> (usize, usize) {
-        let place = self.place(fingerprint);
-        (self.directory[place] as usize, self.directory[place + 1] as usize)
+    fn entry_range(&self, fingerprint: &[u64; W]) -> (usize, usize) {
+        let index = self.entry_index(fingerprint);
+        (self.directory[index] as usize, self.directory[index + 1] as usize)
     }
 
     fn bytes(&self) -> usize {
@@ -235,12 +238,12 @@ fn pieces<const W: usize>(mask: &[u64; W], wanted: u32) -> (Vec<Piece>, u32) {
 
 /// Tells the processor that this will be read.
 #[inline(always)]
-fn soon<T>(_place: *const T) {
+fn prefetch<T>(_address: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint; nothing is read, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(_place.cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(_address.cast()) };
     }
 }
 
@@ -287,7 +290,7 @@ mod tests {
         })
     }
 
-    fn hold<const W: usize>(
+    fn check<const W: usize>(
         all: &[[u64; W]],
         bits: usize,
         k: u32,
@@ -305,7 +308,7 @@ mod tests {
         fn finds_what_a_scan_finds(all in crowd::<1>(64), design in 0usize..8) {
             let (k, blocks) =
                 [(3, "4"), (3, "5"), (3, "6"), (3, "4x4"), (2, "3x4"), (0, "1"), (1, "64"), (5, "7")][design];
-            hold(&all, 64, k, blocks)?;
+            check(&all, 64, k, blocks)?;
         }
 
         #[test]
@@ -315,9 +318,9 @@ mod tests {
             wide in crowd::<6>(384),
             design in 0usize..3,
         ) {
-            hold(&short, 20, [2, 2, 0][design], ["3x5", "4", "1"][design])?;
-            hold(&odd, 100, [3, 4, 6][design], ["4x4", "5", "7"][design])?;
-            hold(&wide, 384, [3, 8, 1][design], ["4x5", "9", "2"][design])?;
+            check(&short, 20, [2, 2, 0][design], ["3x5", "4", "1"][design])?;
+            check(&odd, 100, [3, 4, 6][design], ["4x4", "5", "7"][design])?;
+            check(&wide, 384, [3, 8, 1][design], ["4x5", "9", "2"][design])?;
         }
     }
 

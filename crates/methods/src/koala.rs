@@ -20,18 +20,20 @@ use lookalike_text::{Features, Profile};
 
 use crate::shares::{self, either_way};
 use crate::spec::profile_value;
-use crate::surveys::{self, Mark};
-use crate::{About, Asked, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey};
+use crate::surveys::{self, Magic};
+use crate::{
+    About, Buffers, DirectedKeyCounts, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey,
+};
 
 const VERSION: u32 = 1;
 
 /// Counters of the survey, as a power of two: 16 MiB, whatever the corpus.
 const COUNTER_BITS: u32 = if cfg!(test) { 16 } else { 22 };
 
-const MARK: &Mark = b"koala  1";
+const MAGIC: &Magic = b"koala  1";
 
-/// Tag of keys that a document asks by, and is not found by.
-const ASKS: u32 = 1;
+/// Tag of keys by which a document queries others, and is not found itself.
+const QUERY_ONLY: u32 = 1;
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -101,7 +103,7 @@ impl Koala {
 
     /// Returns the share of the stored substrings of each document that the other asks for, if one share is enough.
     fn either_way(&self, share: Threshold, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
-        let Asked { forward, backward } = Asked::unpack(shared);
+        let DirectedKeyCounts { forward, backward } = DirectedKeyCounts::unpack(shared);
         either_way(share, (forward, shares::number(a)), (backward, shares::number(b)))
     }
 
@@ -187,12 +189,12 @@ impl Method for Koala {
         true
     }
 
-    fn asks(&self) -> bool {
+    fn has_query_keys(&self) -> bool {
         true
     }
 
-    fn only_asks(&self, tag: u32) -> bool {
-        tag == ASKS
+    fn is_query_only(&self, tag: u32) -> bool {
+        tag == QUERY_ONLY
     }
 
     fn survey(&self) -> Option<&dyn Survey> {
@@ -202,7 +204,7 @@ impl Method for Koala {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Scratch { values, ranked, .. } = &mut sketch.scratch;
+        let Buffers { values, ranked, .. } = &mut sketch.scratch;
         self.letters(page, values);
         ranked.clear();
         // A text of fewer letters is one substring, and its front is its prefix.
@@ -211,7 +213,7 @@ impl Method for Koala {
         ranked.sort_unstable();
         ranked.dedup();
         ranked.truncate(self.query);
-        let tag = |index| if index < self.stored { 0 } else { ASKS };
+        let tag = |index| if index < self.stored { 0 } else { QUERY_ONLY };
         let key = |(index, &(_, value)): (usize, &(u32, u64))| Key { value, tag: tag(index) };
         sketch.keys.extend(ranked.iter().enumerate().map(key));
         sketch.payload.extend_from_slice(&(ranked.len().min(self.stored) as u32).to_le_bytes());
@@ -244,7 +246,7 @@ impl Survey for Koala {
         (2 * 4) << COUNTER_BITS
     }
 
-    fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
+    fn observe(&self, _pass: u32, page: &Page<'_>, scratch: &mut Buffers) {
         self.letters(page, &mut scratch.values);
         let table = self.table();
         for prefix in Grams::new(&scratch.values, self.prefix) {
@@ -255,11 +257,11 @@ impl Survey for Koala {
     }
 
     fn save(&self) -> Vec<u8> {
-        surveys::save(MARK, self.table().iter().map(|count| count.load(Ordering::Relaxed).to_le_bytes()))
+        surveys::save(MAGIC, self.table().iter().map(|count| count.load(Ordering::Relaxed).to_le_bytes()))
     }
 
     fn load(&self, saved: &[u8]) -> bool {
-        let Some(counts) = surveys::load(MARK, 1 << COUNTER_BITS, saved) else { return false };
+        let Some(counts) = surveys::load(MAGIC, 1 << COUNTER_BITS, saved) else { return false };
         for (counter, count) in self.table().iter().zip(counts) {
             counter.store(u32::from_le_bytes(*count), Ordering::Relaxed);
         }
@@ -267,7 +269,7 @@ impl Survey for Koala {
     }
 
     fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
-        let Some(counts) = surveys::load(MARK, 1 << COUNTER_BITS, saved) else { return false };
+        let Some(counts) = surveys::load(MAGIC, 1 << COUNTER_BITS, saved) else { return false };
         for (counter, more) in self.table().iter().zip(counts) {
             let sum = counter.load(Ordering::Relaxed).saturating_add(u32::from_le_bytes(*more));
             counter.store(sum, Ordering::Relaxed);
@@ -294,9 +296,9 @@ mod tests {
         features
     }
 
-    fn see(method: &dyn Method, text: &str) {
+    fn observe(method: &dyn Method, text: &str) {
         let page = Page { text, features: &read(text) };
-        method.survey().unwrap().see(0, &page, &mut Scratch::default());
+        method.survey().unwrap().observe(0, &page, &mut Buffers::default());
     }
 
     fn sketch(method: &dyn Method, text: &str) -> Sketch {
@@ -336,10 +338,10 @@ mod tests {
     fn the_rarest_substrings_are_stored_and_more_are_asked_for() {
         let method = make("koala:substring=3,prefix=1,stored=2,query=4,letters=all");
         for _ in 0..5 {
-            see(&*method, "a");
+            observe(&*method, "a");
         }
         for text in ["bb", "c", "ddd"] {
-            see(&*method, text);
+            observe(&*method, text);
         }
         // Counts: a 5, b 2, c 1, d 3, and x none.
         let made = sketch(&*method, "axbcdaaab");
@@ -347,7 +349,7 @@ mod tests {
         assert_eq!(values(&made), wanted);
         assert_eq!(made.keys.iter().map(|key| key.tag).collect::<Vec<_>>(), [0, 0, 1, 1]);
         assert_eq!(
-            made.keys.iter().map(|key| method.only_asks(key.tag)).collect::<Vec<_>>(),
+            made.keys.iter().map(|key| method.is_query_only(key.tag)).collect::<Vec<_>>(),
             [false, false, true, true]
         );
         assert_eq!(shares::number(&made.payload), 2);
@@ -361,7 +363,8 @@ mod tests {
         let (a, b) = (100u32.to_le_bytes(), 50u32.to_le_bytes());
         assert!(!method.promising(&a, &a, 9) && method.promising(&a, &a, 10));
         assert_eq!(method.accept(&a, &a, 49), None);
-        let accept = |forward, backward| method.accept(&a, &b, Asked { forward, backward }.pack());
+        let accept =
+            |forward, backward| method.accept(&a, &b, DirectedKeyCounts { forward, backward }.pack());
         let score = Score { forward: 0.25, backward: 0.5, reached: false, reached_back: true };
         assert_eq!(accept(25, 25), Some(score));
         assert_eq!(
@@ -379,8 +382,8 @@ mod tests {
         let text = "the quick brown fox jumps over the lazy dog and the quick brown cat";
         let spec = "koala:stored=3,query=5,substring=4,prefix=2";
         let (one, two, none) = (make(spec), make(spec), make(spec));
-        see(&*one, text);
-        see(&*one, "zygote zebra brown");
+        observe(&*one, text);
+        observe(&*one, "zygote zebra brown");
         assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
         assert_eq!(sketch(&*two, text), sketch(&*one, text));
         assert_ne!(sketch(&*none, text), sketch(&*one, text));
@@ -404,7 +407,7 @@ mod tests {
             };
             let mut counts: BTreeMap<String, u32> = BTreeMap::new();
             for (text, reduced) in texts.iter().zip(&reduced) {
-                see(&*method, text);
+                observe(&*method, text);
                 windows(reduced, prefix).into_iter().for_each(|prefix| *counts.entry(prefix).or_default() += 1);
             }
             for (text, reduced) in texts.iter().zip(&reduced) {

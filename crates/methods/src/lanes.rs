@@ -1,7 +1,7 @@
 //! Payloads of several 64-bit values side by side, none of them 0: that is what a document without a signature has.
 
 /// Appends `values` to a payload.
-pub(crate) fn lay(values: impl IntoIterator<Item = u64>, payload: &mut Vec<u8>) {
+pub(crate) fn append(values: impl IntoIterator<Item = u64>, payload: &mut Vec<u8>) {
     payload.extend(values.into_iter().flat_map(|value| value.max(1).to_le_bytes()));
 }
 
@@ -34,7 +34,7 @@ mod tests {
 
     fn payload(values: &[u64]) -> Vec<u8> {
         let mut payload = Vec::new();
-        lay(values.iter().copied(), &mut payload);
+        append(values.iter().copied(), &mut payload);
         payload
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Replaces `leading` with the first `count` of the items numbered from 0 to `items`, in their `order`. Items that are
 /// equal in it are one item, known by the lowest number.
-pub(crate) fn few(
+pub(crate) fn first_n(
     count: usize,
     items: usize,
     leading: &mut Vec<u32>,
@@ -43,7 +43,7 @@ mod tests {
         #[test]
         fn the_first_few_are_those_of_the_sorted_list(items in prop::collection::vec(0u8..20, 0..60), count in 1usize..9) {
             let mut found = vec![7];
-            few(count, items.len(), &mut found, |a, b| items[a].cmp(&items[b]));
+            first_n(count, items.len(), &mut found, |a, b| items[a].cmp(&items[b]));
             let mut sorted: Vec<u32> = (0..items.len() as u32).collect();
             sorted.sort_by_key(|&item| items[item as usize]);
             sorted.dedup_by_key(|item| items[*item as usize]);

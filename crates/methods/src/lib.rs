@@ -31,7 +31,7 @@
 //! - `parameters`: those that many methods have
 //! - `seed`: random choices that follow from a number
 //! - `signature`: methods with one signature for each document
-//! - `places`: methods with several signatures, of which one must agree
+//! - `aligned_signatures`: methods with several signatures, of which one must agree
 //! - `shares`: methods that count what two documents share
 //! - `surveys`: what was gathered of a whole corpus, as bytes
 //! - `sample`: one in so many shingles of a document
@@ -43,6 +43,7 @@
 //! - one file per method; `template.rs` shows the shape
 
 pub mod about;
+mod aligned_signatures;
 mod bottom;
 mod chance;
 mod cops;
@@ -64,7 +65,6 @@ mod megashingles;
 mod minhash;
 mod modulus;
 mod parameters;
-mod places;
 mod polynomial;
 mod prime;
 mod pugh;
@@ -148,34 +148,34 @@ pub struct Sketch {
     pub payload: Vec<u8>,
     /// The document's length in the unit of the method's [`Method::plausible`]: words, unless it says otherwise.
     pub length: u32,
-    /// Room for the method's own numbers; its content means nothing between two documents.
-    pub scratch: Scratch,
+    /// Buffers for the method's own numbers; its content means nothing between two documents.
+    pub scratch: Buffers,
 }
 
 /// Buffers that a method may use while it sketches.
 #[derive(Debug, Default)]
-pub struct Scratch {
+pub struct Buffers {
     /// Hashes, minima.
     pub values: Vec<u64>,
-    /// More of them.
-    pub more: Vec<u64>,
-    /// And more.
+    /// A second set of them.
+    pub aux_values: Vec<u64>,
+    /// A third one.
     pub hashes: Vec<u64>,
-    /// Room for sorting them.
-    pub sorting: lookalike_text::hash::Sorting,
+    /// Buffers for sorting them.
+    pub sorting: lookalike_text::hash::SortBuffers,
     /// Weighted sums.
     pub sums: Vec<i64>,
-    /// Places in a document.
-    pub places: Vec<u32>,
+    /// Positions in a document.
+    pub positions: Vec<u32>,
     /// The distinct words of a document.
     pub words: Vec<words::Word>,
     /// Those of them that a method looks at.
     pub terms: Vec<imatch::Term>,
-    /// Those that it falls back on.
-    pub reserve: Vec<imatch::Term>,
+    /// Those of the secondary lexicon.
+    pub secondary_terms: Vec<imatch::Term>,
     /// Values, each with a smaller number.
     pub ranked: Vec<(u32, u64)>,
-    /// Weights of places.
+    /// Weights of positions.
     pub weights: Vec<(f64, u32)>,
     /// Text.
     pub text: String,
@@ -184,29 +184,29 @@ pub struct Scratch {
     /// Hashes with weights.
     pub weighted: Vec<(u64, u64)>,
     /// Votes for a fingerprint.
-    pub ballot: simhash::Ballot,
-    /// N-grams that were there before.
-    pub seen: simhash::Seen,
+    pub bit_votes: simhash::BitVoteCounter,
+    /// N-grams of the document so far.
+    pub seen_grams: simhash::HashSet64,
     /// Sets of bits.
-    pub flips: simhash::Room,
+    pub flips: simhash::FlipBuffers,
     /// Features and sketch for the inner method of one that wraps another.
     pub inner: Option<Box<(Features, Sketch)>>,
 }
 
-impl Clone for Scratch {
+impl Clone for Buffers {
     /// Empty: what is in buffers means nothing.
     fn clone(&self) -> Self {
-        Scratch::default()
+        Buffers::default()
     }
 }
 
-impl PartialEq for Scratch {
+impl PartialEq for Buffers {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Scratch {}
+impl Eq for Buffers {}
 
 impl Sketch {
     /// Forgets the last document.
@@ -256,7 +256,7 @@ impl Score {
 
     /// As seen from the second document.
     #[must_use]
-    pub fn turned(self) -> Self {
+    pub fn swapped(self) -> Self {
         Score {
             forward: self.backward,
             backward: self.forward,
@@ -266,27 +266,27 @@ impl Score {
     }
 }
 
-/// The counts of shared keys that [`Method::accept`] gets where some keys only ask: of the keys by which the first
-/// document is found, the number that the second has, and the other way round. Each is at most 65,535.
+/// The counts of shared keys that [`Method::accept`] gets where some keys are query-only: of the keys by which the
+/// first document is found, the number that the second has, and the other way round. Each is at most 65,535.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Asked {
+pub struct DirectedKeyCounts {
     /// Keys by which the second document finds the first.
     pub forward: u32,
     /// Keys by which the first document finds the second.
     pub backward: u32,
 }
 
-impl Asked {
-    const MOST: u32 = 0xffff;
+impl DirectedKeyCounts {
+    const MAX: u32 = 0xffff;
 
     /// Both in one number.
     pub fn pack(self) -> u32 {
-        self.forward.min(Asked::MOST) | self.backward.min(Asked::MOST) << 16
+        self.forward.min(DirectedKeyCounts::MAX) | self.backward.min(DirectedKeyCounts::MAX) << 16
     }
 
     /// Both out of one number.
     pub fn unpack(shared: u32) -> Self {
-        Asked { forward: shared & Asked::MOST, backward: shared >> 16 }
+        DirectedKeyCounts { forward: shared & DirectedKeyCounts::MAX, backward: shared >> 16 }
     }
 }
 
@@ -303,7 +303,7 @@ pub struct OwnMeasure {
 
 /// The detail in which a method must know the words of a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Detail {
+pub enum LexiconDetail {
     /// Nothing.
     Nothing,
     /// In how many documents each word is, and how often; words of one occurrence are like unknown ones.
@@ -356,28 +356,30 @@ pub trait Method: fmt::Debug + Send + Sync {
         false
     }
 
-    /// True when there are keys that only ask. Then [`Method::accept`] is told both directions, as [`Asked`].
-    fn asks(&self) -> bool {
+    /// True when some keys are query-only. Then [`Method::accept`] gets the counts of both directions, as
+    /// [`DirectedKeyCounts`].
+    fn has_query_keys(&self) -> bool {
         false
     }
 
     /// True for the tag of keys by which a document finds others and is not found itself.
-    fn only_asks(&self, _tag: u32) -> bool {
+    fn is_query_only(&self, _tag: u32) -> bool {
         false
     }
 
     /// Returns the detail in which it must know the words of the collection before anything else.
-    fn lexicon(&self) -> Detail {
-        Detail::Nothing
+    fn lexicon(&self) -> LexiconDetail {
+        LexiconDetail::Nothing
     }
 
-    /// Takes the lexicon that it asked for, by its own profile. Called once, before documents are seen.
+    /// Takes the lexicon that it asked for, by its own profile. Called once, before documents are sketched or surveyed.
     fn learn(&self, _lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
         Ok(())
     }
 
-    /// Bytes of memory that it holds for the whole run, beside the lexicon and what it surveys. Known once it has learned.
-    fn holds(&self) -> u64 {
+    /// Bytes of memory that stay in use for the whole run, beside the lexicon and what it surveys. Known once it has
+    /// learned.
+    fn resident_bytes(&self) -> u64 {
         0
     }
 
@@ -388,7 +390,7 @@ pub trait Method: fmt::Debug + Send + Sync {
     }
 
     /// Returns the reason why the method cannot read a document, if it cannot; the document is then rejected.
-    fn refuses(&self, _text: &str) -> Option<String> {
+    fn rejection_reason(&self, _text: &str) -> Option<String> {
         None
     }
 
@@ -396,7 +398,7 @@ pub trait Method: fmt::Debug + Send + Sync {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch);
 
     /// The method's own verdict on a pair: its score if they are near-duplicates. Seen from the other document, the
-    /// score is turned, and nothing else changes.
+    /// score is swapped, and nothing else changes.
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score>;
 
     /// True when scores tell how much of one document is in the other, which need not be the same both ways.
@@ -429,13 +431,13 @@ pub trait Method: fmt::Debug + Send + Sync {
     }
 
     /// The most documents that a key may have, out of `documents`; keys of more are dropped.
-    fn most_common(&self, _documents: u64) -> u64 {
+    fn max_documents_per_key(&self, _documents: u64) -> u64 {
         u64::MAX
     }
 
     /// Appends stricter keys for a member of a group that is too large: every pair of members that [`Method::accept`]
-    /// would accept shares at least one of them, at the same place in the list. None when there is nothing stricter at
-    /// this `depth`, which counts from 1; each depth is complete by itself.
+    /// would accept shares at least one of them, at the same position in the list. None when there is nothing stricter
+    /// at this `depth`, which counts from 1; each depth is complete by itself.
     fn split(&self, _payload: &[u8], _tag: u32, _depth: u32, _keys: &mut Vec<u64>) {}
 
     /// Groups of this size propose all of their pairs whatever the run's limit is: the method sees to it that they are
@@ -458,7 +460,7 @@ pub trait Survey: Send + Sync {
     }
 
     /// One document in so many is enough; which ones depends on the corpus alone.
-    fn one_in(&self) -> u64 {
+    fn sampling_interval(&self) -> u64 {
         1
     }
 
@@ -466,9 +468,9 @@ pub trait Survey: Send + Sync {
     fn bytes(&self) -> u64;
 
     /// Takes one document with at least one word into account, in the pass of this number, which counts from 0.
-    fn see(&self, pass: u32, page: &Page<'_>, scratch: &mut Scratch);
+    fn observe(&self, pass: u32, page: &Page<'_>, scratch: &mut Buffers);
 
-    /// All documents were seen in this pass.
+    /// All documents were observed in this pass.
     fn end(&self, _pass: u32) {}
 
     /// All that was gathered, for a file. Also asked for in the midst of a pass.
@@ -486,7 +488,7 @@ pub trait Survey: Send + Sync {
 pub fn method(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let spec: Spec = text.parse()?;
     match about::find(spec.name()) {
-        Some((about, stands_for)) => (about.make)(spec.over(stands_for)?, setting),
+        Some((about, stands_for)) => (about.make)(spec.with_defaults(stands_for)?, setting),
         None => Err(spec.unknown(names())),
     }
 }

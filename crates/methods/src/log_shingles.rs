@@ -132,15 +132,15 @@ impl Method for LogShingles {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let (values, more) = (&mut sketch.scratch.values, &mut sketch.scratch.more);
+        let (values, kept) = (&mut sketch.scratch.values, &mut sketch.scratch.aux_values);
         values.clear();
         if self.wrap {
             values.extend(WrappedGrams::new(page.hashes(), self.shingle));
         } else {
             values.extend(page.grams(self.shingle));
         }
-        self.variant.keep(page.len(), values, more);
-        let signature = (!more.is_empty()).then(|| hash(more));
+        self.variant.keep(page.len(), values, kept);
+        let signature = (!kept.is_empty()).then(|| hash(kept));
         signature::put(sketch, signature);
     }
 
@@ -197,11 +197,11 @@ mod tests {
 
     #[test]
     fn around_the_end_any_beginning_is_the_same() {
-        let (text, turned) = ("one two three four five six seven", "four five six seven one two three");
+        let (text, rotated) = ("one two three four five six seven", "four five six seven one two three");
         for variant in ["levels", "mod", "even"] {
             let method = |wrap| format!("a8:variant={variant},profile=web,wrap={wrap}");
-            assert_eq!(signature(&method(true), text), signature(&method(true), turned), "{variant}");
-            assert_ne!(signature(&method(false), text), signature(&method(false), turned), "{variant}");
+            assert_eq!(signature(&method(true), text), signature(&method(true), rotated), "{variant}");
+            assert_ne!(signature(&method(false), text), signature(&method(false), rotated), "{variant}");
         }
         assert_eq!(signature("a8", "the of and"), [0; 8]);
         let short = words::gram(&["few", "words"].map(|word| words::word(word.as_bytes())));

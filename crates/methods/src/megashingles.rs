@@ -14,7 +14,7 @@ use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec,
 const VERSION: u32 = 1;
 
 /// More groups than this have too many pairs.
-const MOST_GROUPS: usize = 24;
+const MAX_GROUPS: usize = 24;
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -39,8 +39,12 @@ pub(crate) struct MegaShingles {
 impl MegaShingles {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let groups = Groups::take(&mut spec, setting)?;
-        if !(2..=MOST_GROUPS).contains(&groups.count()) {
-            return Err(spec.bad("groups", &groups.count().to_string(), "a number from 2 to 24 is wanted"));
+        if !(2..=MAX_GROUPS).contains(&groups.count()) {
+            return Err(spec.value_error(
+                "groups",
+                &groups.count().to_string(),
+                "a number from 2 to 24 is wanted",
+            ));
         }
         spec.finish()?;
         parameters::refuse_containment("megashingles", setting)?;
@@ -61,7 +65,7 @@ impl Method for MegaShingles {
         8 * self.groups.count()
     }
 
-    fn holds(&self) -> u64 {
+    fn resident_bytes(&self) -> u64 {
         self.groups.bytes()
     }
 
@@ -69,11 +73,11 @@ impl Method for MegaShingles {
         sketch.clear();
         sketch.length = page.len() as u32;
         if page.is_empty() {
-            return self.groups.lay(&[], &mut sketch.payload);
+            return self.groups.append_payload(&[], &mut sketch.payload);
         }
         self.groups.hash(page, false, &mut sketch.scratch);
         pairs(&sketch.scratch.values, |value| sketch.keys.push(Key { value, tag: 0 }));
-        self.groups.lay(&sketch.scratch.values, &mut sketch.payload);
+        self.groups.append_payload(&sketch.scratch.values, &mut sketch.payload);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -99,7 +103,7 @@ impl Method for MegaShingles {
 mod tests {
     use super::*;
     use crate::supershingles::tests::PUBLISHED;
-    use crate::trial::{hold_share, sketch, texts};
+    use crate::trial::{assert_share, sketch, texts};
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()
@@ -133,7 +137,7 @@ mod tests {
                     assert_eq!(meet, method.accept(&a.payload, &b.payload, 1).is_some());
                     hits += usize::from(meet);
                 }
-                hold_share(&format!("{family} at {p}"), hits, trials, expected);
+                assert_share(&format!("{family} at {p}"), hits, trials, expected);
             }
         }
     }

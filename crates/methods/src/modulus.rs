@@ -91,7 +91,7 @@ fn most(spec: &mut Spec) -> Result<Option<u64>, MethodError> {
         None | Some("any") => Ok(None),
         Some(text) => match text.parse() {
             Ok(most) if most > 1 => Ok(Some(most)),
-            _ => Err(spec.bad("most", text, "a number of documents from 2, or any, is wanted")),
+            _ => Err(spec.value_error("most", text, "a number of documents from 2, or any, is wanted")),
         },
     }
 }
@@ -113,7 +113,7 @@ impl Method for Mod {
         true
     }
 
-    fn most_common(&self, _documents: u64) -> u64 {
+    fn max_documents_per_key(&self, _documents: u64) -> u64 {
         self.most.unwrap_or(u64::MAX)
     }
 
@@ -164,21 +164,21 @@ impl Method for Mod {
             format!(
                 "mod keeps one in {m} shingles of {shingle} words, and never sees documents of which it keeps none, as \
                  happens to one in ten of {} words.",
-                blind(m) + shingle - 1
+                unsampled_length(m) + shingle - 1
             )
         })
     }
 }
 
 /// Shingles of a document of which none is kept one time in ten.
-fn blind(m: u64) -> usize {
+fn unsampled_length(m: u64) -> usize {
     (0.1f64.ln() / (-1.0 / m as f64).ln_1p()).round() as usize
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{hold_share, sketch, texts};
+    use crate::trial::{assert_share, sketch, texts};
 
     fn make(text: &str, similarity: Similarity) -> Box<dyn Method> {
         crate::method(text, &Setting { similarity, ..Setting::default() }).unwrap()
@@ -253,8 +253,8 @@ mod tests {
             both += a.keys.len() + b.keys.len() - common;
         }
         // Texts of 30 words, 20 of them in the other.
-        hold_share("kept", kept, 400 * 30, 1.0 / 8.0);
-        hold_share("resemblance", shared, both, 0.5);
+        assert_share("kept", kept, 400 * 30, 1.0 / 8.0);
+        assert_share("resemblance", shared, both, 0.5);
     }
 
     #[test]
@@ -271,7 +271,7 @@ mod tests {
             dsc.recipe().to_string(),
             "mod/1:bits=40,m=25,most=1000,seed=1,shingle=10,similarity=jaccard,threshold=0.5"
         );
-        assert_eq!((dsc.most_common(1 << 40), dsc.counts_keys()), (1000, true));
+        assert_eq!((dsc.max_documents_per_key(1 << 40), dsc.counts_keys()), (1000, true));
         // 4 of 8 is one half.
         assert_eq!(dsc.accept(&payload(6), &payload(6), 4), Some(Score::even(0.5)));
         assert_eq!(dsc.accept(&payload(6), &payload(7), 4), None);
@@ -289,6 +289,6 @@ mod tests {
                 && !same.promising(&payload(200), &payload(200), 120)
         );
         assert!(other.promising(&payload(200), &payload(200), 1));
-        assert_eq!(blind(25), 56);
+        assert_eq!(unsampled_length(25), 56);
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn threshold(spec: &mut Spec, default: Threshold) -> Result<Threshold
 /// Refuses runs that ask for containment on behalf of a method that cannot see it.
 pub(crate) fn refuse_containment(name: &str, setting: &Setting) -> Result<(), MethodError> {
     match setting.similarity {
-        Similarity::Containment => Err(MethodError::blind_to_containment(name)),
+        Similarity::Containment => Err(MethodError::containment_unsupported(name)),
         _ => Ok(()),
     }
 }

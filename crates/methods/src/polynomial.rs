@@ -4,7 +4,7 @@
 //! `A(t) mod P(t)` for an irreducible `P` of degree `k` (Rabin 1981). Among `s` strings of at most `b` bits, any two have
 //! the same fingerprint by a random `P` with a probability under `s² b / 2^k`.
 
-use crate::seed::Draws;
+use crate::seed::SeededRng;
 
 /// A polynomial of a degree from 1 to 127.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,10 +19,10 @@ pub(crate) const P64: Polynomial = Polynomial { degree: 64, rest: 0b11011 };
 
 impl Polynomial {
     /// An irreducible polynomial of a degree from 2, drawn at random.
-    pub(crate) fn irreducible(degree: u32, draws: &mut Draws) -> Self {
+    pub(crate) fn irreducible(degree: u32, rng: &mut SeededRng) -> Self {
         loop {
             // Without a constant it would be a multiple of t.
-            let rest = draws.next_wide() & ((1 << degree) - 1) | 1;
+            let rest = rng.next_wide() & ((1 << degree) - 1) | 1;
             let drawn = Polynomial { degree, rest };
             if drawn.is_irreducible() {
                 return drawn;
@@ -181,8 +181,8 @@ impl Function {
     pub(crate) const BYTES: u64 = (size_of::<[[u64; 16]; 16]>() + size_of::<Self>()) as u64;
 
     /// The function of a polynomial drawn at random.
-    pub(crate) fn draw(draws: &mut Draws) -> Self {
-        Function::new(Polynomial::irreducible(64, draws))
+    pub(crate) fn draw(rng: &mut SeededRng) -> Self {
+        Function::new(Polynomial::irreducible(64, rng))
     }
 
     fn new(polynomial: Polynomial) -> Self {
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn random_polynomials_are_irreducible_and_follow_from_the_seed() {
-        let drawn = |degree, seed| Polynomial::irreducible(degree, &mut Draws::new(seed));
+        let drawn = |degree, seed| Polynomial::irreducible(degree, &mut SeededRng::new(seed));
         for degree in [8, 13, 64, 100, 127] {
             assert!(drawn(degree, 1).is_irreducible() && drawn(degree, 1).degree() == degree);
             assert_eq!(drawn(degree, 1), drawn(degree, 1));
@@ -262,12 +262,12 @@ mod tests {
     #[test]
     fn collisions_are_as_rare_as_the_bound_says() {
         // 40 strings of 5 bytes by polynomials of degree 16: under 40² · 40 / 2^16 = 0.977 by the bound.
-        let mut draws = Draws::new(1);
+        let mut rng = SeededRng::new(1);
         let strings: Vec<[u8; 5]> =
-            (0..40).map(|_| draws.next().to_le_bytes()[..5].try_into().unwrap()).collect();
+            (0..40).map(|_| rng.next().to_le_bytes()[..5].try_into().unwrap()).collect();
         let collided = (0..200)
             .filter(|_| {
-                let by = Fingerprints::new(Polynomial::irreducible(16, &mut draws));
+                let by = Fingerprints::new(Polynomial::irreducible(16, &mut rng));
                 let mut all: Vec<u128> = strings.iter().map(|bytes| by.extend(0, bytes)).collect();
                 all.sort_unstable();
                 all.dedup();
@@ -290,20 +290,20 @@ mod tests {
     proptest! {
         #[test]
         fn tables_equal_shifting_bit_by_bit(degree in 8u32..=127, seed in 0u64..4, bytes: Vec<u8>) {
-            let polynomial = Polynomial::irreducible(degree, &mut Draws::new(seed));
+            let polynomial = Polynomial::irreducible(degree, &mut SeededRng::new(seed));
             prop_assert_eq!(Fingerprints::new(polynomial).extend(0, &bytes), plain(polynomial, &bytes));
         }
 
         #[test]
         fn windows_roll(degree in 8u32..=127, width in 1usize..9, bytes: Vec<u8>) {
-            let polynomial = Polynomial::irreducible(degree, &mut Draws::new(1));
+            let polynomial = Polynomial::irreducible(degree, &mut SeededRng::new(1));
             let every: Vec<u128> = bytes.windows(width).map(|window| plain(polynomial, window)).collect();
             prop_assert_eq!(Windows::new(polynomial, width).values(&bytes).collect::<Vec<_>>(), every);
         }
 
         #[test]
         fn functions_are_remainders_of_a_value_with_zeros_behind(value: u64, seed in 0u64..4) {
-            let polynomial = Polynomial::irreducible(64, &mut Draws::new(seed));
+            let polynomial = Polynomial::irreducible(64, &mut SeededRng::new(seed));
             let bytes = [value.to_be_bytes(), [0; 8]].concat();
             prop_assert_eq!(u128::from(Function::new(polynomial).of(value)), plain(polynomial, &bytes));
         }

@@ -9,10 +9,10 @@
 use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 
-use crate::places;
+use crate::aligned_signatures;
 use crate::spec::profile_value;
 use crate::words;
-use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, parameters, seed};
+use crate::{About, Buffers, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, seed};
 
 const VERSION: u32 = 1;
 
@@ -63,19 +63,19 @@ impl Pugh {
     /// The list of a word.
     fn list(&self, word: u64) -> usize {
         // Mixed as well, since the salt alone would but give other numbers to the same lists.
-        (seed::turned(word, seed::salt(self.seed)) % self.lists as u64) as usize
+        (seed::salted(word, seed::salt(self.seed)) % self.lists as u64) as usize
     }
 
-    /// The fingerprint of a list, given the places of all words in alphabetical order; 0 for one of too few words.
-    fn fingerprint(&self, list: usize, page: &Page<'_>, places: &[(u32, u64)], text: &mut String) -> u64 {
+    /// The fingerprint of a list, given the positions of all words in alphabetical order; 0 for one of too few words.
+    fn fingerprint(&self, list: usize, page: &Page<'_>, positions: &[(u32, u64)], text: &mut String) -> u64 {
         text.clear();
         let mut count = 0;
-        let places = places.iter().map(|(place, _)| *place as usize);
-        for place in places.filter(|&place| self.list(page.hashes()[place]) == list) {
+        let positions = positions.iter().map(|(position, _)| *position as usize);
+        for position in positions.filter(|&position| self.list(page.hashes()[position]) == list) {
             if count > 0 {
                 text.push(SEPARATOR);
             }
-            text.push_str(page.word(place));
+            text.push_str(page.word(position));
             count += 1;
         }
         if count < self.least { 0 } else { hash::word(text.as_bytes()).max(1) }
@@ -102,13 +102,15 @@ impl Method for Pugh {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Sketch { keys, payload, scratch: Scratch { words, ranked, text, .. }, .. } = sketch;
+        let Sketch { keys, payload, scratch: Buffers { words, ranked, text, .. }, .. } = sketch;
         words::distinct(page, words);
-        let spelling = |place: u32| page.word(place as usize);
+        let spelling = |position: u32| page.word(position as usize);
         ranked.clear();
-        ranked.extend(words.iter().map(|word| (word.place, words::front(spelling(word.place)))));
-        ranked.sort_unstable_by(|(a, front), (b, other)| {
-            front.cmp(other).then_with(|| spelling(*a).cmp(spelling(*b)))
+        ranked.extend(
+            words.iter().map(|word| (word.first_position, words::prefix_key(spelling(word.first_position)))),
+        );
+        ranked.sort_unstable_by(|(a, prefix), (b, other)| {
+            prefix.cmp(other).then_with(|| spelling(*a).cmp(spelling(*b)))
         });
         for list in 0..self.lists {
             let fingerprint = self.fingerprint(list, page, ranked, text);
@@ -120,7 +122,7 @@ impl Method for Pugh {
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
-        places::score(a, b, 8)
+        aligned_signatures::score(a, b, 8)
     }
 
     fn advice(&self) -> Option<String> {

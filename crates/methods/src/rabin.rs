@@ -10,17 +10,17 @@ use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 
 use crate::polynomial::{Fingerprints, P64, Polynomial};
-use crate::seed::Draws;
+use crate::seed::SeededRng;
 use crate::spec::profile_value;
 use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, prime};
 
 const VERSION: u32 = 1;
 
 /// Bits of the largest prime: a byte more must fit in 128.
-const MOST_BITS: u32 = 120;
+const MAX_BITS: u32 = 120;
 
 /// A bit that no remainder has: it marks the payload of a document with words.
-const MARK: u128 = 1 << 127;
+const NON_EMPTY_BIT: u128 = 1 << 127;
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -110,7 +110,7 @@ impl Limits {
 
     /// Above the last of the primes that one is drawn from.
     fn bound(&self, prefix: bool) -> f64 {
-        prime::mth(prime::primes_needed(self.documents as f64, self.bits(prefix), self.error))
+        prime::mth_prime_bound(prime::primes_needed(self.documents as f64, self.bits(prefix), self.error))
     }
 }
 
@@ -125,23 +125,23 @@ impl Rabin {
         let raw = spec.choice("input", &[("words", false), ("raw", true)])?;
         let profile = spec.profile(None)?;
         let seed = parameters::seed(&mut spec, setting)?;
-        let mut draws = Draws::new(seed);
+        let mut rng = SeededRng::new(seed);
         let divisor = match gf2 {
             true if random => {
-                Divisor::Polynomial(Fingerprints::new(Polynomial::irreducible(degree, &mut draws)))
+                Divisor::Polynomial(Fingerprints::new(Polynomial::irreducible(degree, &mut rng)))
             }
             true => Divisor::Polynomial(Fingerprints::new(P64)),
             false => {
                 let bound = limits.bound(prefix);
-                if bound.log2() >= f64::from(MOST_BITS) {
+                if bound.log2() >= f64::from(MAX_BITS) {
                     let wanted = format!(
-                        "that takes a prime of {:.0} bits, and at most {MOST_BITS} are possible; allow for a larger \
+                        "that takes a prime of {:.0} bits, and at most {MAX_BITS} are possible; allow for a larger \
                          error, or for fewer documents or bytes",
                         bound.log2()
                     );
-                    return Err(spec.bad("error", &limits.error.to_string(), &wanted));
+                    return Err(spec.value_error("error", &limits.error.to_string(), &wanted));
                 }
-                Divisor::Prime(prime::draw(3..bound as u128, &mut draws))
+                Divisor::Prime(prime::draw(3..bound as u128, &mut rng))
             }
         };
         spec.finish()?;
@@ -171,9 +171,9 @@ fn random(spec: &mut Spec, degree: u32) -> Result<bool, MethodError> {
         Some("random") => Ok(true),
         Some("standard") if standard => Ok(false),
         Some("standard") => {
-            Err(spec.bad("polynomial", "standard", "that is one of degree 64; random is wanted"))
+            Err(spec.value_error("polynomial", "standard", "that is one of degree 64; random is wanted"))
         }
-        Some(other) => Err(spec.bad("polynomial", other, "one of standard, random is wanted")),
+        Some(other) => Err(spec.value_error("polynomial", other, "one of standard, random is wanted")),
     }
 }
 
@@ -209,7 +209,7 @@ impl Method for Rabin {
         let fingerprint = self.fingerprint(page, &mut sketch.scratch.text);
         let value = hash::mix(fingerprint as u64 ^ hash::mix((fingerprint >> 64) as u64));
         sketch.keys.push(Key { value, tag: 0 });
-        sketch.payload.extend((fingerprint | MARK).to_le_bytes());
+        sketch.payload.extend((fingerprint | NON_EMPTY_BIT).to_le_bytes());
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     fn fingerprint(method: &str, text: &str) -> u128 {
-        u128::from_le_bytes(sketch(&*make(method), text).payload.try_into().unwrap()) & !MARK
+        u128::from_le_bytes(sketch(&*make(method), text).payload.try_into().unwrap()) & !NON_EMPTY_BIT
     }
 
     #[test]
@@ -314,7 +314,7 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_equal_bytes_one_by_one(bytes: Vec<u8>, bits in 8u32..120, seed: u64) {
-            let prime = prime::draw(1 << bits..2 << bits, &mut Draws::new(seed));
+            let prime = prime::draw(1 << bits..2 << bits, &mut SeededRng::new(seed));
             let plain = bytes.iter().fold(1, |state, &byte| (state * 256 + u128::from(byte)) % prime);
             prop_assert_eq!(Divisor::Prime(prime).extend(1, &bytes), plain);
         }

@@ -8,11 +8,11 @@
 
 use lookalike_model::{Recipe, Similarity, Threshold};
 
-use crate::minhash::bands::{self, Bands, MOST_VALUES};
+use crate::minhash::bands::{self, Bands, MAX_VALUES};
 use crate::minhash::classic;
-use crate::seed::Draws;
+use crate::seed::SeededRng;
 use crate::{
-    About, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, chance, parameters, prime, seed,
+    About, Buffers, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters, prime, seed,
 };
 
 const VERSION: u32 = 1;
@@ -21,7 +21,7 @@ const VERSION: u32 = 1;
 const POWERS: usize = 256;
 
 /// Bytes of a number that need not be reduced before it is added to a product of remainders.
-const PIECE: usize = 7;
+const PIECE_BYTES: usize = 7;
 
 /// Primes that remainders are taken by at a time.
 const LANES: usize = 4;
@@ -72,14 +72,14 @@ impl Divisor {
 
     /// The remainder, or that and the prime: Barrett's way, with a quotient by multiplication that is at most one too low.
     #[inline]
-    fn nearly(&self, number: u64) -> u64 {
+    fn partial_remainder(&self, number: u64) -> u64 {
         let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
         number - quotient * self.prime
     }
 
     #[inline]
     fn remainder(&self, number: u64) -> u64 {
-        let rest = self.nearly(number);
+        let rest = self.partial_remainder(number);
         if rest >= self.prime { rest - self.prime } else { rest }
     }
 
@@ -96,8 +96,8 @@ impl Divisor {
 }
 
 /// The least remainders of all windows of `shingle` words by some primes at a time, which need not wait for each other.
-/// `ends` is room for remainders of the text up to each piece's end.
-fn least<const LANES: usize>(
+/// `ends` is a buffer for remainders of the text up to each piece's end.
+fn min_remainders<const LANES: usize>(
     divisors: &[Divisor; LANES],
     pieces: &[u64],
     words: &[u32],
@@ -110,7 +110,7 @@ fn least<const LANES: usize>(
         let (number, length) = (piece >> 8, (piece & 0xff) as usize);
         for (end, divisor) in state.iter_mut().zip(divisors) {
             // Both parts are below 2^63, so that there is room for the sum.
-            *end = divisor.nearly(*end * divisor.powers[length] + number);
+            *end = divisor.partial_remainder(*end * divisor.powers[length] + number);
         }
         *place = state;
     }
@@ -123,7 +123,7 @@ fn least<const LANES: usize>(
         for (lane, divisor) in divisors.iter().enumerate() {
             // The text up to the window, and the blank that begins the width.
             let before = ends[before as usize][lane] * divisor.power(width);
-            let before = divisor.nearly(before + u64::from(b' ') * divisor.power(width - 1));
+            let before = divisor.partial_remainder(before + u64::from(b' ') * divisor.power(width - 1));
             let rest = ends[last as usize][lane] + 2 * divisor.prime - before;
             least[lane] = least[lane].min(divisor.remainder(rest));
         }
@@ -153,18 +153,18 @@ pub(crate) struct RabinMinHash {
 impl RabinMinHash {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let wanted = "a number from 1 to 4096 is wanted";
-        let values = spec.value("values", 84, wanted, |values| (1..=MOST_VALUES).contains(values))?;
+        let values = spec.value("values", 84, wanted, |values| (1..=MAX_VALUES).contains(values))?;
         let bytes = spec.choice("of", &[("bytes", true), ("hash", false)])?;
-        let given = bands::given(&mut spec, values)?;
+        let given = bands::from_spec(&mut spec, values)?;
         let shingle = parameters::shingle(&mut spec, setting.shingle)?;
         let threshold = parameters::threshold(&mut spec, setting.threshold)?;
         let seed = parameters::seed(&mut spec, setting)?;
         spec.finish()?;
         parameters::refuse_containment("rabin-minhash", setting)?;
-        let choose = || bands::chosen("rabin-minhash", values, threshold, setting.recall);
+        let choose = || bands::choose("rabin-minhash", values, threshold, setting.recall);
         let bands = given.map_or_else(choose, Ok)?;
-        let mut draws = Draws::new(seed);
-        let mut divisor = || Divisor::new(prime::draw(PRIMES, &mut draws) as u64);
+        let mut rng = SeededRng::new(seed);
+        let mut divisor = || Divisor::new(prime::draw(PRIMES, &mut rng) as u64);
         let divisors = (0..values).map(|_| divisor()).collect();
         let alike = setting.similarity == Similarity::Jaccard && setting.shingle == shingle;
         let measured = alike.then_some(setting.threshold);
@@ -172,14 +172,14 @@ impl RabinMinHash {
     }
 
     /// Fills `scratch.values` with the least remainder by each prime.
-    fn draw(&self, page: &Page<'_>, scratch: &mut Scratch) {
+    fn compute_minima(&self, page: &Page<'_>, scratch: &mut Buffers) {
         if !self.bytes {
             let (shingles, salt) = (page.grams(self.shingle), seed::salt(self.seed));
             let function = |index: usize, x| self.divisors[index].remainder(x);
-            let turned = shingles.map(|shingle| seed::turned(shingle, salt));
-            return classic::minima_by(function, turned, self.divisors.len(), scratch);
+            let salted = shingles.map(|shingle| seed::salted(shingle, salt));
+            return classic::minima_by(function, salted, self.divisors.len(), scratch);
         }
-        let Scratch { values, more: pieces, places: words, text, .. } = scratch;
+        let Buffers { values, aux_values: pieces, positions: words, text, .. } = scratch;
         values.clear();
         words.clear();
         pieces.clear();
@@ -188,7 +188,7 @@ impl RabinMinHash {
             let start = text.len();
             text.push_str(if start == 0 { "" } else { " " });
             text.push_str(word);
-            pieces.extend(text.as_bytes()[start..].chunks(PIECE).map(piece));
+            pieces.extend(text.as_bytes()[start..].chunks(PIECE_BYTES).map(piece));
             // Where the word ends: by pieces and by bytes.
             words.extend([pieces.len() as u32 - 1, text.len() as u32]);
         }
@@ -197,9 +197,10 @@ impl RabinMinHash {
         let (pieces, ends) = pieces.split_at_mut(count);
         let shingle = self.shingle.min(page.len());
         let (several, others) = self.divisors.as_chunks::<LANES>();
-        values.extend(several.iter().flat_map(|all| least(all, pieces, words, shingle, ends)));
+        values.extend(several.iter().flat_map(|all| min_remainders(all, pieces, words, shingle, ends)));
         let one = std::array::from_ref;
-        values.extend(others.iter().flat_map(|other| least(one(other), pieces, words, shingle, ends)));
+        values
+            .extend(others.iter().flat_map(|other| min_remainders(one(other), pieces, words, shingle, ends)));
     }
 
     fn equal(a: &[u8], b: &[u8]) -> u64 {
@@ -230,7 +231,7 @@ impl Method for RabinMinHash {
         if page.is_empty() {
             return sketch.payload.resize(self.payload_bytes(), 0);
         }
-        self.draw(page, &mut sketch.scratch);
+        self.compute_minima(page, &mut sketch.scratch);
         sketch.keys.extend(self.bands.keys(&sketch.scratch.values));
         // One more than the remainder, which may be 0.
         sketch
@@ -279,8 +280,8 @@ mod tests {
 
     /// The primes that a method of this seed draws.
     fn primes(count: usize, seed: u64) -> Vec<u64> {
-        let mut draws = Draws::new(seed);
-        (0..count).map(|_| prime::draw(PRIMES, &mut draws) as u64).collect()
+        let mut rng = SeededRng::new(seed);
+        (0..count).map(|_| prime::draw(PRIMES, &mut rng) as u64).collect()
     }
 
     /// Every shingle as text, taken modulo each prime byte by byte.

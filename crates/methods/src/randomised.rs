@@ -10,9 +10,10 @@ use std::sync::Arc;
 use lookalike_model::Recipe;
 use lookalike_text::{Analyser, Features, Profile, hash};
 
-use crate::imatch::members::{Dropping, stability};
+use crate::imatch::members::{WordDropout, stability};
 use crate::{
-    About, Detail, Key, Lexicon, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec, seed,
+    About, Key, Lexicon, LexiconDetail, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec,
+    seed,
 };
 
 const VERSION: u32 = 1;
@@ -46,14 +47,14 @@ pub(crate) struct Randomised {
     /// p.
     part: f64,
     seed: u64,
-    dropping: Dropping,
+    dropout: WordDropout,
 }
 
 impl Randomised {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let name = spec.text("of").unwrap_or_else(|| "md5".to_owned());
         let parameters: Vec<String> =
-            spec.part("of.").into_iter().map(|(key, value)| format!("{key}={value}")).collect();
+            spec.take_prefixed("of.").into_iter().map(|(key, value)| format!("{key}={value}")).collect();
         let versions = spec.value("K", 10, "a number from 1 to 63 is wanted", |k| (1..=63).contains(k))?;
         let wanted = "a number above 0 and below 1 is wanted";
         let part = spec.value("p", 0.33, wanted, |&part: &f64| part > 0.0 && part < 1.0)?;
@@ -63,8 +64,8 @@ impl Randomised {
         require_one_key(&name, &*crate::method(&text, setting)?)?;
         // The one that was looked at may have learned from what it was shown.
         let inner = crate::method(&text, setting)?;
-        let dropping = Dropping::new(versions, part, seed::salt(seed));
-        Ok(Box::new(Randomised { inner, versions, part, seed, dropping }))
+        let dropout = WordDropout::new(versions, part, seed::salt(seed));
+        Ok(Box::new(Randomised { inner, versions, part, seed, dropout }))
     }
 
     /// Bytes that say which signatures there are.
@@ -103,7 +104,7 @@ impl Method for Randomised {
         self.mask_bytes() + (self.versions + 1) * self.inner.payload_bytes()
     }
 
-    fn lexicon(&self) -> Detail {
+    fn lexicon(&self) -> LexiconDetail {
         self.inner.lexicon()
     }
 
@@ -111,8 +112,8 @@ impl Method for Randomised {
         self.inner.learn(lexicon)
     }
 
-    fn holds(&self) -> u64 {
-        self.inner.holds()
+    fn resident_bytes(&self) -> u64 {
+        self.inner.resident_bytes()
     }
 
     fn own_measure(&self) -> Option<OwnMeasure> {
@@ -129,7 +130,7 @@ impl Method for Randomised {
             let features = if index == 0 {
                 page.features
             } else {
-                page.features.thin(thin, |word| self.dropping.keeps(index, word));
+                page.features.filter_into(thin, |word| self.dropout.keeps(index, word));
                 &*thin
             };
             inner.clear();
@@ -205,7 +206,7 @@ fn require_one_key(name: &str, method: &dyn Method) -> Result<(), MethodError> {
             features
         })
         .collect();
-    if method.lexicon() > Detail::Nothing {
+    if method.lexicon() > LexiconDetail::Nothing {
         // One that cannot learn from so little cannot be seen through here; its first key will do then.
         let _ = method.learn(&Arc::new(Lexicon::gather(&analyser.profile().recipe(), &documents)));
     }
@@ -272,7 +273,7 @@ mod tests {
     #[test]
     fn it_asks_for_what_the_method_inside_asks_for() {
         let imatch = make("randomised:of=imatch,of.lexicons=0");
-        assert_eq!(imatch.lexicon(), Detail::Words);
+        assert_eq!(imatch.lexicon(), LexiconDetail::Words);
         assert_eq!(imatch.profile(), Some(&Profile::kolcz()));
         assert_eq!(make("randomised").profile(), None);
         let alike = [read("a rose"), read("a rose")];

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Digits behind the point.
-const MOST_DIGITS: usize = 6;
+const MAX_DECIMALS: usize = 6;
 
 /// The greatest ratio of two lengths: a decimal fraction from 1 to 1000, kept exactly, so that lengths right at it are
 /// never lost to rounding.
@@ -16,7 +16,8 @@ pub(crate) struct Ratio {
 
 impl Ratio {
     /// The description of valid values, for error messages.
-    pub(crate) const WANTED: &str = "a number from 1 to 1000 with at most 6 decimals is wanted, such as 1.15";
+    pub(crate) const VALID_VALUES: &str =
+        "a number from 1 to 1000 with at most 6 decimals is wanted, such as 1.15";
 
     /// Returns the ratio of this number of hundredths.
     pub(crate) const fn hundredths(hundredths: u64) -> Self {
@@ -41,7 +42,7 @@ impl FromStr for Ratio {
     fn from_str(text: &str) -> Result<Self, ()> {
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
         let digits = format!("{whole}{decimals}");
-        if decimals.len() > MOST_DIGITS
+        if decimals.len() > MAX_DECIMALS
             || whole.len() > 4
             || !digits.bytes().all(|byte| byte.is_ascii_digit())
         {

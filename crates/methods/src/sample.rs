@@ -64,7 +64,7 @@ impl Sample {
     pub(crate) fn draw(&self, page: &Page<'_>, out: &mut Vec<u64>) {
         let (salt, shift) = (seed::salt(self.seed), 64 - self.bits);
         out.clear();
-        let fingerprints = page.grams(self.shingle).map(|shingle| seed::turned(shingle, salt) >> shift);
+        let fingerprints = page.grams(self.shingle).map(|shingle| seed::salted(shingle, salt) >> shift);
         out.extend(fingerprints.filter(|&fingerprint| self.keeps(fingerprint)));
         out.sort_unstable();
         out.dedup();

@@ -1,4 +1,4 @@
-//! The seed of a run: a number that inputs of hash functions are turned by, and the start of random choices.
+//! The seed of a run: a number that inputs of hash functions are salted with, and the start of random choices.
 
 use lookalike_text::hash;
 
@@ -10,28 +10,28 @@ pub(crate) fn salt(seed: u64) -> u64 {
     hash::nth(seed, 0) ^ hash::nth(PUBLISHED, 0)
 }
 
-/// A hash as `salt` turns it: itself by the published seed.
+/// A hash mixed with `salt`: itself by the published seed.
 #[inline]
-pub(crate) fn turned(hash: u64, salt: u64) -> u64 {
+pub(crate) fn salted(hash: u64, salt: u64) -> u64 {
     if salt == 0 { hash } else { hash::mix(hash ^ salt) }
 }
 
 /// Random numbers that follow from a seed.
 #[derive(Debug)]
-pub(crate) struct Draws {
+pub(crate) struct SeededRng {
     start: u64,
-    drawn: u64,
+    count: u64,
 }
 
-impl Draws {
+impl SeededRng {
     pub(crate) fn new(seed: u64) -> Self {
-        Draws { start: hash::mix(seed), drawn: 0 }
+        SeededRng { start: hash::mix(seed), count: 0 }
     }
 
     /// The next one, out of 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
-        self.drawn += 1;
-        hash::nth(self.drawn, self.start)
+        self.count += 1;
+        hash::nth(self.count, self.start)
     }
 
     /// The next one, out of 128 bits.
@@ -51,22 +51,22 @@ mod tests {
         salts.sort_unstable();
         salts.dedup();
         assert_eq!(salts.len(), 1000);
-        assert_eq!(turned(7, salt(1)), 7);
-        assert_ne!(turned(7, salt(2)), turned(7, salt(3)));
+        assert_eq!(salted(7, salt(1)), 7);
+        assert_ne!(salted(7, salt(2)), salted(7, salt(3)));
     }
 
     #[test]
     fn draws_do_not_repeat() {
         let mut all: Vec<u64> = (0..10)
             .flat_map(|seed| {
-                let mut draws = Draws::new(seed);
-                (0..100).map(move |_| draws.next())
+                let mut rng = SeededRng::new(seed);
+                (0..100).map(move |_| rng.next())
             })
             .collect();
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), 1000);
-        let (mut one, mut two) = (Draws::new(5), Draws::new(5));
+        let (mut one, mut two) = (SeededRng::new(5), SeededRng::new(5));
         assert_eq!(one.next_wide(), u128::from(two.next()) << 64 | u128::from(two.next()));
     }
 }

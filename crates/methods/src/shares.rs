@@ -7,7 +7,7 @@ use crate::{MethodError, Score, Spec};
 /// The parameter `key`, a share of a document that is enough; `default` must be one.
 pub(crate) fn share(spec: &mut Spec, key: &str, default: &str) -> Result<Threshold, MethodError> {
     let text = spec.text(key).unwrap_or_else(|| default.to_owned());
-    text.parse().map_err(|_| spec.bad(key, &text, "a number above 0 and up to 1 is wanted"))
+    text.parse().map_err(|_| spec.value_error(key, &text, "a number above 0 and up to 1 is wanted"))
 }
 
 /// A payload that is one number.
@@ -44,7 +44,7 @@ mod tests {
         let quarter = "0.25".parse().unwrap();
         let score = |shared, a, b| either_way(quarter, (shared, a), (shared, b));
         let one = Score { forward: 0.25, backward: 0.001, reached: true, reached_back: false };
-        assert_eq!((score(1, 4, 1000), score(1, 1000, 4)), (Some(one), Some(one.turned())));
+        assert_eq!((score(1, 4, 1000), score(1, 1000, 4)), (Some(one), Some(one.swapped())));
         assert_eq!([score(1, 5, 5), score(0, 0, 0), score(0, 5, 5)], [None; 3]);
         assert_eq!(score(9, 4, 9), Some(Score::even(1.0)));
     }

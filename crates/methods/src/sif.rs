@@ -10,10 +10,10 @@ use lookalike_model::{Recipe, Threshold};
 use lookalike_text::{Profile, hash};
 
 use crate::polynomial::{Polynomial, Windows};
-use crate::seed::Draws;
+use crate::seed::SeededRng;
 use crate::shares::{self, either_way};
 use crate::spec::profile_value;
-use crate::{About, Key, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, parameters};
+use crate::{About, Buffers, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters};
 
 const VERSION: u32 = 1;
 
@@ -76,7 +76,7 @@ impl Sif {
         let family = match gf2 {
             false => Family::Poly(Rolling::new(window)),
             true => {
-                let polynomial = Polynomial::irreducible(degree, &mut Draws::new(seed));
+                let polynomial = Polynomial::irreducible(degree, &mut SeededRng::new(seed));
                 Family::Gf2(Windows::new(polynomial, window))
             }
         };
@@ -107,7 +107,11 @@ fn anchors(spec: &mut Spec) -> Result<Vec<String>, MethodError> {
     }
     let anchors: Vec<String> = text.split('+').map(str::to_owned).collect();
     if anchors.iter().any(String::is_empty) {
-        return Err(spec.bad("anchors", &text, "none or strings joined by + are wanted, such as acc+tion"));
+        return Err(spec.value_error(
+            "anchors",
+            &text,
+            "none or strings joined by + are wanted, such as acc+tion",
+        ));
     }
     Ok(anchors)
 }
@@ -245,7 +249,7 @@ impl Method for Sif {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Scratch { values, text, .. } = &mut sketch.scratch;
+        let Buffers { values, text, .. } = &mut sketch.scratch;
         text.clear();
         for word in page.words().filter(|_| !self.raw) {
             text.push_str(if text.is_empty() { "" } else { " " });
@@ -323,7 +327,7 @@ mod tests {
         let shared = found(&whole).intersection(&found(&part)).count() as u32;
         let score = method.accept(&part.payload, &whole.payload, shared).unwrap();
         assert!(score.forward == 1.0 && (0.15..0.25).contains(&score.backward), "{score:?}");
-        assert_eq!(method.accept(&whole.payload, &part.payload, shared), Some(score.turned()));
+        assert_eq!(method.accept(&whole.payload, &part.payload, shared), Some(score.swapped()));
         assert_eq!(method.accept(&whole.payload, &whole.payload, 1), None, "one value is not enough");
     }
 
@@ -362,7 +366,7 @@ mod tests {
     fn values_of_family_gf2_are_remainders_by_a_polynomial_of_the_seed() {
         for (parameters, degree, seed) in [("", 64, 1), (",degree=61", 61, 1), (",seed=7", 64, 7)] {
             let method = make(&format!("sif:family=gf2,keep=1,window=5{parameters}"));
-            let by = Fingerprints::new(Polynomial::irreducible(degree, &mut Draws::new(seed)));
+            let by = Fingerprints::new(Polynomial::irreducible(degree, &mut SeededRng::new(seed)));
             let wanted = b"rose is".windows(5).map(|window| by.extend(0, window) as u64);
             assert_eq!(found(&sketch(&*method, "Rose, is")), keys(wanted), "{parameters}");
         }
@@ -372,7 +376,7 @@ mod tests {
     proptest! {
         #[test]
         fn rolling_equals_the_definition(bytes: Vec<u8>, window in 1usize..60) {
-            let polynomial = Polynomial::irreducible(61, &mut Draws::new(window as u64));
+            let polynomial = Polynomial::irreducible(61, &mut SeededRng::new(window as u64));
             let fingerprints = Fingerprints::new(polynomial);
             let remainder = |bytes: &[u8]| fingerprints.extend(0, bytes) as u64;
             let poly: Vec<u64> = bytes.windows(window).map(plain).collect();

@@ -55,7 +55,7 @@ pub enum MethodError {
 
 impl MethodError {
     /// Of a method that sees only documents of about the same size.
-    pub(crate) fn blind_to_containment(name: &str) -> Self {
+    pub(crate) fn containment_unsupported(name: &str) -> Self {
         MethodError::Unable(format!(
             "{name} cannot see that one document holds another of a different size; the methods that can are exact, \
              mod, sif, cops and koala"
@@ -97,7 +97,7 @@ impl Spec {
     }
 
     /// The same parameters, and those of `text` where they were not given.
-    pub(crate) fn over(mut self, text: &str) -> Result<Self, MethodError> {
+    pub(crate) fn with_defaults(mut self, text: &str) -> Result<Self, MethodError> {
         let Spec { name, given, .. } = text.parse()?;
         for (key, value) in given {
             self.given.entry(key).or_insert(value);
@@ -121,7 +121,7 @@ impl Spec {
         accept: impl Fn(&T) -> bool,
     ) -> Result<T, MethodError> {
         let Some(text) = self.text(key) else { return Ok(default) };
-        text.parse().ok().filter(accept).ok_or_else(|| self.bad(key, &text, wanted))
+        text.parse().ok().filter(accept).ok_or_else(|| self.value_error(key, &text, wanted))
     }
 
     /// The parameter `key` as one of some words, or the first of them.
@@ -130,7 +130,7 @@ impl Spec {
         let found = choices.iter().find(|(name, _)| *name == text);
         found.map(|(_, choice)| *choice).ok_or_else(|| {
             let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-            self.bad(key, &text, &format!("one of {} is wanted", names.join(", ")))
+            self.value_error(key, &text, &format!("one of {} is wanted", names.join(", ")))
         })
     }
 
@@ -143,12 +143,16 @@ impl Spec {
         }
         let parsed = text.replacen(';', ":", 1).replace(';', ",").parse();
         parsed.map(Some).map_err(|error: lookalike_text::ProfileError| {
-            self.bad("profile", &text, &format!("{error}, and run stands for the one that is measured by"))
+            self.value_error(
+                "profile",
+                &text,
+                &format!("{error}, and run stands for the one that is measured by"),
+            )
         })
     }
 
     /// Takes all parameters that begin with `prefix`, under the rest of their names.
-    pub fn part(&mut self, prefix: &str) -> BTreeMap<String, String> {
+    pub fn take_prefixed(&mut self, prefix: &str) -> BTreeMap<String, String> {
         let keys: Vec<String> = self.given.keys().filter(|key| key.starts_with(prefix)).cloned().collect();
         keys.into_iter()
             .filter_map(|key| self.given.remove(&key).map(|value| (key[prefix.len()..].to_owned(), value)))
@@ -156,7 +160,7 @@ impl Spec {
     }
 
     /// The error about a value that will not do.
-    pub fn bad(&self, key: &str, value: &str, wanted: &str) -> MethodError {
+    pub fn value_error(&self, key: &str, value: &str, wanted: &str) -> MethodError {
         MethodError::Value {
             method: self.name.clone(),
             key: key.to_owned(),
@@ -188,11 +192,11 @@ pub(crate) fn profile_value(profile: Option<&Profile>) -> String {
 
 /// The name that takes the fewest edits to get from `typed`; the first of several.
 fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    names.min_by_key(|name| edits(typed, name))
+    names.min_by_key(|name| edit_distance(typed, name))
 }
 
 /// Insertions, deletions and substitutions from `a` to `b`.
-fn edits(a: &str, b: &str) -> usize {
+fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.chars().enumerate() {
@@ -213,7 +217,10 @@ mod tests {
 
     #[test]
     fn the_nearest_name_takes_the_fewest_edits() {
-        assert_eq!((edits("kitten", "sitting"), edits("", "abc"), edits("abc", "")), (3, 3, 3));
+        assert_eq!(
+            (edit_distance("kitten", "sitting"), edit_distance("", "abc"), edit_distance("abc", "")),
+            (3, 3, 3)
+        );
         assert_eq!(nearest("minhsh", ["simhash", "minhash", "md5"].into_iter()), Some("minhash"));
         assert_eq!(nearest("x", [].into_iter()), None);
     }

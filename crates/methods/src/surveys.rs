@@ -1,18 +1,22 @@
-//! The data of a survey as bytes for a file: a mark that names the method, and its numbers.
+//! The data of a survey as bytes for a file: magic bytes that name the method, and its numbers.
 
-/// The mark at the front of a file.
-pub(crate) type Mark = [u8; 8];
+/// The magic bytes at the front of a file.
+pub(crate) type Magic = [u8; 8];
 
 /// The bytes of these numbers.
-pub(crate) fn save<const N: usize>(mark: &Mark, numbers: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
-    let mut saved = mark.to_vec();
+pub(crate) fn save<const N: usize>(magic: &Magic, numbers: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
+    let mut saved = magic.to_vec();
     saved.extend(numbers.flatten());
     saved
 }
 
-/// The numbers in these bytes, if they are of this mark and as many as there should be.
-pub(crate) fn load<'s, const N: usize>(mark: &Mark, count: usize, saved: &'s [u8]) -> Option<&'s [[u8; N]]> {
-    let (numbers, rest) = saved.strip_prefix(mark)?.as_chunks();
+/// The numbers in these bytes, if they begin with these magic bytes and are as many as there should be.
+pub(crate) fn load<'s, const N: usize>(
+    magic: &Magic,
+    count: usize,
+    saved: &'s [u8],
+) -> Option<&'s [[u8; N]]> {
+    let (numbers, rest) = saved.strip_prefix(magic)?.as_chunks();
     (rest.is_empty() && numbers.len() == count).then_some(numbers)
 }
 

@@ -19,7 +19,7 @@ use lookalike_text::{Filter, Profile, hash};
 use crate::ratio::Ratio;
 use crate::spec::profile_value;
 use crate::{
-    About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, leading, parameters,
+    About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, leading, parameters,
 };
 
 const VERSION: u32 = 1;
@@ -115,16 +115,16 @@ impl Rules {
         if !self.ratio.allows(a.len, b.len) || !self.num_ratio.allows(a.num, b.num) {
             return None;
         }
-        let words = self.share_words.min(there(&a.ws)).min(there(&b.ws));
+        let words = self.share_words.min(present(&a.ws)).min(present(&b.ws));
         let (first, both) = (shared(&a.ss[..1], &b.ss[..1]), shared(&a.ss, &b.ss));
         let many = a.num.min(b.num) > self.many && both >= self.share_sentences;
         let near = shared(&a.ws, &b.ws) >= words && both > 0 && (first > 0 || many);
-        near.then(|| Score::even(both as f64 / there(&a.ss).max(there(&b.ss)) as f64))
+        near.then(|| Score::even(both as f64 / present(&a.ss).max(present(&b.ss)) as f64))
     }
 }
 
 /// Counts the signatures that are not missing.
-fn there(signatures: &[u64]) -> usize {
+fn present(signatures: &[u64]) -> usize {
     signatures.iter().filter(|signature| **signature != 0).count()
 }
 
@@ -136,8 +136,8 @@ fn shared(a: &[u64], b: &[u64]) -> usize {
 impl ThreePlusFive {
     fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let rules = Rules {
-            ratio: spec.value("ratio", Ratio::hundredths(115), Ratio::WANTED, |_| true)?,
-            num_ratio: spec.value("num-ratio", Ratio::hundredths(120), Ratio::WANTED, |_| true)?,
+            ratio: spec.value("ratio", Ratio::hundredths(115), Ratio::VALID_VALUES, |_| true)?,
+            num_ratio: spec.value("num-ratio", Ratio::hundredths(120), Ratio::VALID_VALUES, |_| true)?,
             share_words: spec.value("share-words", 2, "a number from 0 to 5 is wanted", |words| {
                 (0..=WORDS).contains(words)
             })?,
@@ -151,7 +151,7 @@ impl ThreePlusFive {
         };
         let letters = spec.value("letters", 3, "a number of characters is wanted", |_| true)?;
         let Some(profile) = spec.profile(Some(Profile::yandex()))? else {
-            return Err(spec.bad("profile", "run", "a profile of its own is wanted, such as yandex"));
+            return Err(spec.value_error("profile", "run", "a profile of its own is wanted, such as yandex"));
         };
         spec.finish()?;
         parameters::refuse_containment("three-plus-five", setting)?;
@@ -161,15 +161,15 @@ impl ThreePlusFive {
         Ok(Box::new(ThreePlusFive { rules, letters, profile, all_words, filter }))
     }
 
-    fn record(&self, page: &Page<'_>, scratch: &mut Scratch) -> Record {
+    fn record(&self, page: &Page<'_>, scratch: &mut Buffers) -> Record {
         let (num, ss) = self.sentences(page, scratch);
         let (len, ws) = self.words(page, scratch);
         if num == 0 { Record::default() } else { Record { len, num, ss, ws } }
     }
 
     /// The number of different sentences, and the signatures of the longest by number of words, then by signature.
-    fn sentences(&self, page: &Page<'_>, scratch: &mut Scratch) -> (u32, [u64; SENTENCES]) {
-        let Scratch { values: signatures, more: lengths, places, text, .. } = scratch;
+    fn sentences(&self, page: &Page<'_>, scratch: &mut Buffers) -> (u32, [u64; SENTENCES]) {
+        let Buffers { values: signatures, aux_values: lengths, positions, text, .. } = scratch;
         signatures.clear();
         lengths.clear();
         for sentence in 0..page.sentence_count() {
@@ -180,8 +180,8 @@ impl ThreePlusFive {
             }
         }
         let order = |item: usize| (Reverse(lengths[item]), signatures[item]);
-        leading::few(SENTENCES, lengths.len(), places, |a, b| order(a).cmp(&order(b)));
-        let longest = pick(places, |item| signatures[item]);
+        leading::first_n(SENTENCES, lengths.len(), positions, |a, b| order(a).cmp(&order(b)));
+        let longest = pick(positions, |item| signatures[item]);
         signatures.sort_unstable();
         signatures.dedup();
         (signatures.len() as u32, longest)
@@ -205,13 +205,13 @@ impl ThreePlusFive {
     }
 
     /// The number of words that are long enough, and the signatures of the longest by characters, then by signature.
-    fn words(&self, page: &Page<'_>, scratch: &mut Scratch) -> (u32, [u64; WORDS]) {
-        let Scratch { more: lengths, places, .. } = scratch;
+    fn words(&self, page: &Page<'_>, scratch: &mut Buffers) -> (u32, [u64; WORDS]) {
+        let Buffers { aux_values: lengths, positions, .. } = scratch;
         lengths.clear();
         lengths.extend(page.words().map(|word| word.chars().count() as u64));
         let order = |item: usize| (Reverse(lengths[item]), page.hashes()[item]);
-        leading::few(WORDS, lengths.len(), places, |a, b| order(a).cmp(&order(b)));
-        let longest = pick(places, |item| page.hashes()[item].max(1));
+        leading::first_n(WORDS, lengths.len(), positions, |a, b| order(a).cmp(&order(b)));
+        let longest = pick(positions, |item| page.hashes()[item].max(1));
         let long = lengths.iter().filter(|length| **length >= self.letters as u64).count();
         (long as u32, longest)
     }

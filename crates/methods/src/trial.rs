@@ -1,5 +1,5 @@
-//! Trials of methods: documents of a known resemblance, and shares that are held against a probability. Built for tests
-//! only.
+//! Trials of methods: documents of a known resemblance, and shares that are compared with a probability. Built for
+//! tests only.
 
 use lookalike_text::{Analyser, Features, Profile};
 
@@ -22,8 +22,8 @@ pub(crate) fn texts(resemblance: f64, number: usize) -> [String; 2] {
     [both.clone() + &own(0), both + &own(1)]
 }
 
-/// Holds that `hits` of `trials` are within three standard errors of the `expected` share.
-pub(crate) fn hold_share(what: &str, hits: usize, trials: usize, expected: f64) {
+/// Asserts that `hits` of `trials` are within three standard errors of the `expected` share.
+pub(crate) fn assert_share(what: &str, hits: usize, trials: usize, expected: f64) {
     let error = (expected * (1.0 - expected) / trials as f64).sqrt();
     let share = hits as f64 / trials as f64;
     assert!((share - expected).abs() <= 3.0 * error, "{what}: {share}, not {expected} ± {error}");

@@ -55,7 +55,7 @@ impl WordTuples {
     }
 
     /// Fills `sketch.scratch.values` with the minima of all functions.
-    fn draw(&self, page: &Page<'_>, sketch: &mut Sketch) {
+    fn compute_minima(&self, page: &Page<'_>, sketch: &mut Sketch) {
         let (values, salt) = (self.k * self.l, seed::salt(self.seed));
         let mut distinct = std::mem::take(&mut sketch.scratch.words);
         words::distinct(page, &mut distinct);
@@ -98,12 +98,12 @@ impl Method for WordTuples {
         if page.is_empty() {
             return sketch.payload.resize(self.payload_bytes(), 0);
         }
-        self.draw(page, sketch);
+        self.compute_minima(page, sketch);
         let tuples = sketch.scratch.values.chunks_exact(self.k);
         sketch
             .keys
             .extend((1..).zip(tuples).map(|(number, minima)| Key { value: tuple(number, minima), tag: 0 }));
-        lanes::lay(sketch.keys.iter().map(|key| key.value), &mut sketch.payload);
+        lanes::append(sketch.keys.iter().map(|key| key.value), &mut sketch.payload);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -125,7 +125,7 @@ impl Method for WordTuples {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{hold_share, sketch, texts};
+    use crate::trial::{assert_share, sketch, texts};
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()
@@ -154,7 +154,7 @@ mod tests {
                     assert_eq!(meet, method.accept(&a.payload, &b.payload, 1).is_some());
                     hits += usize::from(meet);
                 }
-                hold_share(&format!("at {s}"), hits, trials, 1.0 - (1.0 - s.powi(3)).powi(10));
+                assert_share(&format!("at {s}"), hits, trials, 1.0 - (1.0 - s.powi(3)).powi(10));
             }
         }
     }

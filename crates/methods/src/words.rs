@@ -8,7 +8,7 @@ pub struct Word {
     /// Its hash.
     pub hash: u64,
     /// The position of its first occurrence.
-    pub place: u32,
+    pub first_position: u32,
     /// The number of its occurrences.
     pub count: u32,
 }
@@ -16,8 +16,12 @@ pub struct Word {
 /// Replaces `out` with the distinct words, in the order of their hashes.
 pub fn distinct(features: &Features, out: &mut Vec<Word>) {
     out.clear();
-    out.extend((0..).zip(features.hashes()).map(|(place, &hash)| Word { hash, place, count: 1 }));
-    out.sort_unstable_by_key(|word| (word.hash, word.place));
+    out.extend((0..).zip(features.hashes()).map(|(first_position, &hash)| Word {
+        hash,
+        first_position,
+        count: 1,
+    }));
+    out.sort_unstable_by_key(|word| (word.hash, word.first_position));
     out.dedup_by(|later, first| {
         let same = later.hash == first.hash;
         first.count += u32::from(same);
@@ -27,7 +31,7 @@ pub fn distinct(features: &Features, out: &mut Vec<Word>) {
 
 /// The first eight bytes of a word as a number. Numbers compare as words do, as far as they go; words that differ only
 /// behind them have the same.
-pub(crate) fn front(word: &str) -> u64 {
+pub(crate) fn prefix_key(word: &str) -> u64 {
     let mut bytes = [0; 8];
     let length = word.len().min(8);
     bytes[..length].copy_from_slice(&word.as_bytes()[..length]);
@@ -40,13 +44,13 @@ mod tests {
     use lookalike_text::{Analyser, Profile, hash};
 
     #[test]
-    fn fronts_compare_as_words_do() {
+    fn prefix_keys_compare_as_words_do() {
         let mut words =
             ["a", "ab", "b", "été", "zebra", "роза", "rosebuds", "rosebuds and", "rosebudz", "薔薇"];
         words.sort_unstable();
-        assert!(words.is_sorted_by_key(|word| front(word)));
-        assert_eq!(front("rosebuds"), front("rosebuds and"));
-        assert!(front("rosebuds") < front("rosebudz") && front("a") < front("ab"));
+        assert!(words.is_sorted_by_key(|word| prefix_key(word)));
+        assert_eq!(prefix_key("rosebuds"), prefix_key("rosebuds and"));
+        assert!(prefix_key("rosebuds") < prefix_key("rosebudz") && prefix_key("a") < prefix_key("ab"));
     }
 
     #[test]
@@ -55,12 +59,14 @@ mod tests {
         Analyser::new(&Profile::web()).read("a rose is a rose is a rose", &mut features);
         distinct(&features, &mut words);
         assert!(words.is_sorted_by_key(|word| word.hash));
-        let mut found: Vec<_> =
-            words.iter().map(|word| (features.word(word.place as usize), word.place, word.count)).collect();
+        let mut found: Vec<_> = words
+            .iter()
+            .map(|word| (features.word(word.first_position as usize), word.first_position, word.count))
+            .collect();
         found.sort_unstable();
         assert_eq!(found, [("a", 0, 3), ("is", 2, 2), ("rose", 1, 3)]);
         assert_eq!(
-            words.iter().find(|word| word.place == 1).map(|word| word.hash),
+            words.iter().find(|word| word.first_position == 1).map(|word| word.hash),
             Some(hash::word(b"rose"))
         );
     }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use lookalike_methods::{
-    About, Asked, Detail, Lexicon, METHODS, Method, MethodError, Page, Score, Scratch, Setting, Sketch,
-    method, names,
+    About, Buffers, DirectedKeyCounts, Lexicon, LexiconDetail, METHODS, Method, MethodError, Page, Score,
+    Setting, Sketch, method, names,
 };
 use lookalike_model::{Recipe, Similarity};
 use lookalike_text::{Analyser, Features, Profile};
@@ -87,18 +87,18 @@ fn make(text: &str) -> Box<dyn Method> {
     make_for(text, &Setting::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// A method that has seen, where it wants to, a corpus of a few documents.
+/// A method that has learned and surveyed, where it needs to, a corpus of a few documents.
 fn make_for(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let method = method(text, setting)?;
     let corpus: Vec<Features> = CORPUS.iter().map(|text| read(&*method, text)).collect();
-    if method.lexicon() > Detail::Nothing {
+    if method.lexicon() > LexiconDetail::Nothing {
         let profile = method.profile().cloned().unwrap_or(Profile::web());
         method.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &corpus)))?;
     }
     if let Some(survey) = method.survey() {
         for pass in 0..survey.passes() {
             for (text, features) in CORPUS.iter().zip(&corpus).filter(|(_, features)| !features.is_empty()) {
-                survey.see(pass, &Page { text, features }, &mut Scratch::default());
+                survey.observe(pass, &Page { text, features }, &mut Buffers::default());
             }
             survey.end(pass);
         }
@@ -134,37 +134,38 @@ fn sketch_page(method: &dyn Method, page: &Page<'_>) -> Sketch {
     sketch
 }
 
-/// Returns the number of keys that two documents share, packed as [`Asked`] for a method with keys that only ask.
+/// Returns the number of keys that two documents share, packed as [`DirectedKeyCounts`] for a method with query-only
+/// keys.
 fn shared(method: &dyn Method, a: &Sketch, b: &Sketch) -> u32 {
     let found = |a: &Sketch, b: &Sketch| {
         let others: BTreeSet<u64> = b.keys.iter().map(|key| key.value).collect();
-        let stored = a.keys.iter().filter(|key| !method.only_asks(key.tag));
+        let stored = a.keys.iter().filter(|key| !method.is_query_only(key.tag));
         stored.filter(|key| others.contains(&key.value)).count() as u32
     };
-    if method.asks() {
-        return Asked { forward: found(a, b), backward: found(b, a) }.pack();
+    if method.has_query_keys() {
+        return DirectedKeyCounts { forward: found(a, b), backward: found(b, a) }.pack();
     }
     found(a, b)
 }
 
 /// The same seen from the other document.
-fn turned(method: &dyn Method, shared: u32) -> u32 {
-    if !method.asks() {
+fn swapped(method: &dyn Method, shared: u32) -> u32 {
+    if !method.has_query_keys() {
         return shared;
     }
-    let Asked { forward, backward } = Asked::unpack(shared);
-    Asked { forward: backward, backward: forward }.pack()
+    let DirectedKeyCounts { forward, backward } = DirectedKeyCounts::unpack(shared);
+    DirectedKeyCounts { forward: backward, backward: forward }.pack()
 }
 
-/// Holds what can be said of two sketches of one method.
-fn hold_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
+/// Checks what holds for two sketches of one method.
+fn check_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
     let shared = shared(method, a, b);
-    let back = turned(method, shared);
+    let back = swapped(method, shared);
     let (one, two) = (&a.payload[..], &b.payload[..]);
     let accepted = method.accept(one, two, shared);
     assert_eq!(
         accepted,
-        method.accept(two, one, back).map(Score::turned),
+        method.accept(two, one, back).map(Score::swapped),
         "{name}: accept depends on who is first"
     );
     assert_eq!(
@@ -179,18 +180,21 @@ fn hold_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
     }
 }
 
-/// Holds what can be said of one text.
-fn hold_text(name: &str, method: &dyn Method, text: &str) -> Sketch {
-    hold_page(name, method, &Page { text, features: &read(method, text) })
+/// Checks what holds for one text.
+fn check_text(name: &str, method: &dyn Method, text: &str) -> Sketch {
+    check_page(name, method, &Page { text, features: &read(method, text) })
 }
 
-fn hold_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
+fn check_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
     let words = page.len();
     let made = sketch_page(method, page);
     assert_eq!(made, sketch_page(method, page), "{name}: equal texts, different sketches");
     assert_eq!(made.payload.len(), method.payload_bytes(), "{name}: width of the payload");
     assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
-    assert!(method.refuses(page.text).is_none() || made.keys.is_empty(), "{name}: keys from what it refuses");
+    assert!(
+        method.rejection_reason(page.text).is_none() || made.keys.is_empty(),
+        "{name}: keys from what it refuses"
+    );
     assert!(method.tagged() || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
     if !made.keys.is_empty() {
         let shared = shared(method, &made, &made);
@@ -237,11 +241,11 @@ fn what_people_are_told_fits() {
         );
         assert!(!source.is_empty() && example.contains(&format!(" {name}")), "{name}: {example}");
         assert!(formula.lines().all(|line| line.chars().count() <= 120), "{name}: {formula}");
-        let mut told: Vec<&str> = about.parameters.iter().map(|(parameter, _)| *parameter).collect();
-        told.sort_unstable();
+        let mut described: Vec<&str> = about.parameters.iter().map(|(parameter, _)| *parameter).collect();
+        described.sort_unstable();
         let recipe = make(name).recipe();
         let known: Vec<&str> = own_parameters(&recipe).collect();
-        assert_eq!(told, known, "{name}: parameters that are told of and that there are");
+        assert_eq!(described, known, "{name}: parameters that are told of and that there are");
     }
 }
 
@@ -252,11 +256,11 @@ fn no_words_one_word_and_many_words() {
     let mut read_by: BTreeMap<String, Features> = BTreeMap::new();
     for (name, method) in all() {
         for text in ["", " \n\t", "…!?", "rose", "rose rose", "一", LONG] {
-            hold_text(name, &**method, text);
+            check_text(name, &**method, text);
         }
         let profile = method.profile().cloned().unwrap_or(Profile::web());
         let features = read_by.entry(profile.to_string()).or_insert_with(|| read(&**method, &many));
-        hold_page(name, &**method, &Page { text: &many, features });
+        check_page(name, &**method, &Page { text: &many, features });
     }
 }
 
@@ -273,10 +277,10 @@ fn sketches_do_not_depend_on_what_the_buffer_held() {
         for text in ["rose", LONG] {
             let mut used = sketch(&**method, LONG);
             used.scratch.values.fill(7);
-            used.scratch.more.extend(0..1000);
+            used.scratch.aux_values.extend(0..1000);
             used.scratch.sums.extend(0..1000);
             used.scratch.text.push_str("left over");
-            used.scratch.places.extend(0..1000);
+            used.scratch.positions.extend(0..1000);
             used.scratch.bytes.extend([7; 1000]);
             used.scratch.weighted.extend([(7, 7); 1000]);
             used.scratch.weights.extend([(7.0, 7); 1000]);
@@ -343,7 +347,7 @@ fn every_similarity_is_served_or_refused_in_a_sentence() {
             match make_for(name, &Setting { similarity, ..Setting::default() }) {
                 Ok(method) => {
                     let [a, b] = [LONG, &LONG.replace("hope", "fear")].map(|text| sketch(&*method, text));
-                    hold_pair(name, &*method, &a, &b);
+                    check_pair(name, &*method, &a, &b);
                 }
                 Err(MethodError::Unable(sentence)) => assert!(sentence.contains(' '), "{name}: {sentence}"),
                 Err(error) => panic!("{name} for {similarity}: {error}"),
@@ -364,8 +368,8 @@ fn advice_is_one_sentence() {
     }
 }
 
-/// Holds that members of a group which the method would accept still meet after it was split.
-fn hold_split(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
+/// Checks that members of a group which the method would accept still meet after it was split.
+fn check_split(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
     if method.accept(&a.payload, &b.payload, shared(method, a, b)).is_none() {
         return;
     }
@@ -386,7 +390,7 @@ proptest! {
     #[test]
     fn any_text_can_be_sketched(text: String) {
         for (name, method) in all() {
-            hold_text(name, &**method, &text);
+            check_text(name, &**method, &text);
         }
     }
 
@@ -399,10 +403,10 @@ proptest! {
         let mut changed = words.clone();
         changed[place.index(words.len())] = "zz".to_owned();
         for (name, method) in all() {
-            let sketches = [words.join(" "), changed.join(" "), other.clone()].map(|text| hold_text(name, &**method, &text));
+            let sketches = [words.join(" "), changed.join(" "), other.clone()].map(|text| check_text(name, &**method, &text));
             for (a, b) in [(0, 1), (0, 2), (1, 2)] {
-                hold_pair(name, &**method, &sketches[a], &sketches[b]);
-                hold_split(name, &**method, &sketches[a], &sketches[b]);
+                check_pair(name, &**method, &sketches[a], &sketches[b]);
+                check_split(name, &**method, &sketches[a], &sketches[b]);
             }
         }
     }

@@ -11,7 +11,7 @@ pub struct DocId(pub u64);
 
 /// The position of a record inside its shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Place {
+pub struct RecordPosition {
     /// Number of the record in its shard, from 0; rejected records count, skipped ones do not.
     pub record: u64,
     /// Offset of the record's first byte in the uncompressed shard, or its row in a columnar file.
@@ -101,7 +101,7 @@ pub struct Document<'a> {
     /// Its bytes.
     pub content: Content<'a>,
     /// Its position inside its shard.
-    pub place: Place,
+    pub place: RecordPosition,
     /// The whole record as it stood in the shard, for formats whose records can be copied byte for byte.
     pub raw: Option<&'a [u8]>,
     /// The values of the further fields that were asked for; none where nothing was.
@@ -109,10 +109,18 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// A document that stands in no shard, such as one that came over a network.
-    pub fn alone(id: &'a str, url: Option<&'a str>, media: Media, text: &'a str) -> Self {
+    /// A document of this text that stands in no shard, such as one that came over a network.
+    pub fn from_text(id: &'a str, url: Option<&'a str>, media: Media, text: &'a str) -> Self {
         let content = Content::Unicode(text);
-        Document { id, url, media, content, place: Place::default(), raw: None, extras: Extras::default() }
+        Document {
+            id,
+            url,
+            media,
+            content,
+            place: RecordPosition::default(),
+            raw: None,
+            extras: Extras::default(),
+        }
     }
 }
 

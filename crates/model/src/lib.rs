@@ -1,18 +1,18 @@
 //! The types that all crates of lookalike share, and nothing else.
 //!
-//! A corpus yields [`Document`]s, each with its [`Place`]; a record that cannot be read becomes a [`Rejection`]
+//! A corpus yields [`Document`]s, each with its [`RecordPosition`]; a record that cannot be read becomes a [`Rejection`]
 //! with a [`Reason`], and a record that is no document a [`Skip`]. Everything derived from documents
 //! carries the [`Recipe`] that made it. This crate opens no files, starts no threads, reads no clock.
 //!
 //! ```
-//! use lookalike_model::{Content, Document, Extras, Media, Place};
+//! use lookalike_model::{Content, Document, Extras, Media, RecordPosition};
 //!
 //! let page = Document {
 //!     id: "page-1",
 //!     url: Some("https://example.org/"),
 //!     media: Media::Html,
 //!     content: Content::Unicode("<p>Hello</p>"),
-//!     place: Place { record: 0, position: 0 },
+//!     place: RecordPosition { record: 0, position: 0 },
 //!     raw: None,
 //!     extras: Extras::default(),
 //! };
@@ -31,7 +31,7 @@ pub mod recipe;
 pub mod rejection;
 pub mod span;
 
-pub use document::{Content, DocId, Document, Extras, Media, Place};
+pub use document::{Content, DocId, Document, Extras, Media, RecordPosition};
 pub use measure::{Similarity, Threshold};
 pub use recipe::{Recipe, RecipeMismatch};
 pub use rejection::{Reason, ReasonKind, Rejection, Skip, Unit};

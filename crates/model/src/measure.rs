@@ -120,7 +120,7 @@ impl Threshold {
     }
 
     /// The least whole number that is at least the threshold's share of `whole`.
-    pub fn least_of(self, whole: u64) -> u64 {
+    pub fn min_count(self, whole: u64) -> u64 {
         let product = u128::from(whole) * u128::from(self.numerator);
         product.div_ceil(u128::from(self.denominator)) as u64
     }
@@ -192,9 +192,9 @@ mod tests {
     #[test]
     fn shares_are_compared_as_whole_numbers() {
         let threshold = Threshold::default();
-        assert_eq!([1, 5, 6, 10].map(|whole| threshold.least_of(whole)), [1, 4, 5, 8]);
+        assert_eq!([1, 5, 6, 10].map(|whole| threshold.min_count(whole)), [1, 4, 5, 8]);
         // 0.7 · 10 is 7 and not a hair more, whatever a float says.
-        assert_eq!("0.7".parse::<Threshold>().unwrap().least_of(10), 7);
+        assert_eq!("0.7".parse::<Threshold>().unwrap().min_count(10), 7);
         assert!(threshold.reached_by_root(8, 100) && !threshold.reached_by_root(7, 100));
         assert!(threshold.reached_by_root(u64::MAX, u128::MAX));
     }

@@ -4,13 +4,13 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Place;
+use crate::RecordPosition;
 
 /// A record that was found but could not be read. It counts as a document, with its place and the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
     /// The position of the record.
-    pub place: Place,
+    pub place: RecordPosition,
     /// The unit of `place.position`.
     pub unit: Unit,
     /// The reason for the rejection.

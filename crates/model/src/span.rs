@@ -53,8 +53,8 @@ pub(crate) fn offset(at: usize) -> u32 {
 /// map.copied(0, 0, 2);
 /// map.replaced(2, 2, 5);
 /// map.copied(3, 7, 2);
-/// assert_eq!(map.back(Span::new(2, 3)), Span::new(2, 7));
-/// assert_eq!(map.back(Span::new(4, 5)), Span::new(8, 9));
+/// assert_eq!(map.to_source(Span::new(2, 3)), Span::new(2, 7));
+/// assert_eq!(map.to_source(Span::new(4, 5)), Span::new(8, 9));
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SpanMap {
@@ -121,7 +121,7 @@ impl SpanMap {
     }
 
     /// The smallest stretch of the source that `span` was made from.
-    pub fn back(&self, span: Span) -> Span {
+    pub fn to_source(&self, span: Span) -> Span {
         let start = match self.piece(span.start) {
             Some(piece) if piece.replaced == COPIED => piece.source + (span.start - piece.out),
             Some(piece) => piece.source,
@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(map.pieces.len(), 1);
         map.copied(8, 30, 2);
         assert_eq!(map.pieces.len(), 2);
-        assert_eq!(map.back(Span::new(3, 9)), Span::new(13, 31));
+        assert_eq!(map.to_source(Span::new(3, 9)), Span::new(13, 31));
     }
 
     #[test]
@@ -171,13 +171,16 @@ mod tests {
             part.append(&whole, Span::new(start, end), 100);
             for at in start..end {
                 let moved = at - start + 100;
-                assert_eq!(part.back(Span::new(moved, moved + 1)), whole.back(Span::new(at, at + 1)));
+                assert_eq!(
+                    part.to_source(Span::new(moved, moved + 1)),
+                    whole.to_source(Span::new(at, at + 1))
+                );
             }
         }
     }
 
     #[test]
     fn an_empty_map_is_the_identity() {
-        assert_eq!(SpanMap::default().back(Span::new(3, 9)), Span::new(3, 9));
+        assert_eq!(SpanMap::default().to_source(Span::new(3, 9)), Span::new(3, 9));
     }
 }

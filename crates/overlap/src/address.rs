@@ -53,17 +53,17 @@ pub(crate) fn parts(address: &str) -> Option<Parts<'_>> {
     let end = behind.find(['/', '?']).unwrap_or(behind.len());
     let (authority, rest) = behind.split_at(end);
     let user = authority.rfind('@').map_or(0, |at| at + 1);
-    let (user, place) = authority.split_at(user);
-    let (host, port) = host_and_port(place);
+    let (user, host_port) = authority.split_at(user);
+    let (host, port) = host_and_port(host_port);
     (!host.is_empty()).then_some(Parts { scheme, user, host, port, rest })
 }
 
 /// A colon inside brackets belongs to the host.
-fn host_and_port(place: &str) -> (&str, Option<&str>) {
-    let bracket = place.rfind(']').map_or(0, |end| end + 1);
-    match place[bracket..].find(':') {
-        Some(colon) => (place[..bracket + colon].trim(), Some(place[bracket + colon + 1..].trim())),
-        None => (place.trim(), None),
+fn host_and_port(host_port: &str) -> (&str, Option<&str>) {
+    let bracket = host_port.rfind(']').map_or(0, |end| end + 1);
+    match host_port[bracket..].find(':') {
+        Some(colon) => (host_port[..bracket + colon].trim(), Some(host_port[bracket + colon + 1..].trim())),
+        None => (host_port.trim(), None),
     }
 }
 
@@ -103,12 +103,12 @@ pub(crate) fn default_port(scheme: &str) -> &'static str {
 /// The host of an address, in lower case and without dots at its end.
 pub fn host(address: &str) -> Option<String> {
     let mut host = parts(address)?.host.to_lowercase();
-    host.truncate(host.trim_end_matches(is_no_letter).len());
+    host.truncate(host.trim_end_matches(is_ignored_at_host_end).len());
     (!host.is_empty()).then_some(host)
 }
 
 /// Returns true for characters that are ignored at the end of a host: dots and white space.
-pub(crate) fn is_no_letter(c: char) -> bool {
+pub(crate) fn is_ignored_at_host_end(c: char) -> bool {
     c == '.' || c.is_whitespace()
 }
 
@@ -249,7 +249,7 @@ pub(crate) mod tests {
     }
 
     /// Letters that addresses are made of, and some that they are not.
-    pub(crate) fn odd() -> impl Strategy<Value = String> {
+    pub(crate) fn arbitrary_address() -> impl Strategy<Value = String> {
         prop_oneof![
             "\\PC{0,40}",
             "(http|HTTPS|ftp|x)?:?//?[aA@.:wW\\[\\]%4é ]{0,12}(:80|:443)?[/?#;&=.%0-9a-fA-FiIndex wjsESIONut_ü \t]{0,40}",
@@ -259,7 +259,7 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn no_address_is_too_odd(address in odd()) {
+        fn no_address_is_too_odd(address in arbitrary_address()) {
             let once = normal(&address);
             prop_assert_eq!(normal(&once), once.clone(), "normal forms are their own");
             prop_assert_eq!(host(&once), host(&address));

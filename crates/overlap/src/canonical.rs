@@ -8,11 +8,12 @@
 //! A canonical form is a key and need not be fetched: it tells pages apart that a few servers tell apart, and joins some that they
 //! do not.
 
-use crate::address::{default_port, is_no_letter, parts};
+use crate::address::{default_port, is_ignored_at_host_end, parts};
 
 /// Names of pages that stand for their folder, and what they end in.
-const INDEX: [&str; 2] = ["index", "default"];
-const ENDINGS: [&str; 10] = ["html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", "cfm"];
+const INDEX_NAMES: [&str; 2] = ["index", "default"];
+const INDEX_EXTENSIONS: [&str; 10] =
+    ["html", "htm", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", "cfm"];
 /// Parameters that change from visit to visit.
 const SESSIONS: [&str; 3] = ["jsessionid", "phpsessid", "sid"];
 /// Parameters that tell where a visitor came from begin so.
@@ -57,7 +58,7 @@ pub fn canonical(address: &str) -> String {
 
 /// A host without `www.` and without dots at its end, as long as something is left.
 fn plain_host(host: &str) -> &str {
-    let undotted = host.trim_end_matches(is_no_letter);
+    let undotted = host.trim_end_matches(is_ignored_at_host_end);
     let mut plain = if undotted.is_empty() { host } else { undotted };
     while let Some(shorter) = plain.strip_prefix("www.").filter(|rest| rest.contains('.')) {
         plain = shorter.trim_start();
@@ -68,7 +69,7 @@ fn plain_host(host: &str) -> &str {
 /// Appends a path: dots resolved, without what stands for nothing at its end; nothing at all for the root.
 fn push_path(path: &str, out: &mut String) {
     let mut plain = String::with_capacity(path.len());
-    push_plain(path, &mut plain);
+    push_normalized(path, &mut plain);
     let plain = without_session(&plain);
     let mut kept: Vec<&str> = Vec::new();
     for part in plain.strip_prefix('/').unwrap_or(plain).split('/') {
@@ -96,7 +97,7 @@ fn without_session(path: &str) -> &str {
 fn is_index(part: &str) -> bool {
     let Some((name, ending)) = part.split_once('.') else { return false };
     let any = |list: &[&str], word: &str| list.iter().any(|known| known.eq_ignore_ascii_case(word));
-    any(&INDEX, name) && any(&ENDINGS, ending)
+    any(&INDEX_NAMES, name) && any(&INDEX_EXTENSIONS, ending)
 }
 
 /// Appends a query with its question mark, unless nothing is left of it.
@@ -105,8 +106,8 @@ fn push_query(query: &str, out: &mut String) {
     for parameter in query.split('&').filter(|parameter| !parameter.is_empty()) {
         let begin = out.len();
         out.push(mark);
-        push_plain(parameter, out);
-        if passes(&out[begin + 1..]) {
+        push_normalized(parameter, out);
+        if is_transient(&out[begin + 1..]) {
             out.truncate(begin);
         } else {
             mark = '&';
@@ -115,14 +116,14 @@ fn push_query(query: &str, out: &mut String) {
 }
 
 /// True for a parameter that tells of the visit and not of the page.
-fn passes(parameter: &str) -> bool {
+fn is_transient(parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or_default();
     let campaign = name.get(..CAMPAIGN.len()).is_some_and(|start| start.eq_ignore_ascii_case(CAMPAIGN));
     campaign || SESSIONS.iter().any(|session| session.eq_ignore_ascii_case(name))
 }
 
 /// Appends text in which unreserved letters stand for themselves, and other letters that a path or a query may not hold as `%XX`.
-fn push_plain(text: &str, out: &mut String) {
+fn push_normalized(text: &str, out: &mut String) {
     let mut bytes = text.as_bytes().iter();
     while let Some(&byte) = bytes.next() {
         match byte {
@@ -170,7 +171,7 @@ mod tests {
 
     use super::*;
     use crate::address::normal;
-    use crate::address::tests::odd;
+    use crate::address::tests::arbitrary_address;
 
     #[test]
     fn canonical_forms() {
@@ -210,13 +211,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn canonical_forms_are_their_own(address in odd()) {
+        fn canonical_forms_are_their_own(address in arbitrary_address()) {
             let once = canonical(&address);
             prop_assert_eq!(canonical(&once), once);
         }
 
         #[test]
-        fn what_is_normally_one_is_canonically_one(address in odd()) {
+        fn what_is_normally_one_is_canonically_one(address in arbitrary_address()) {
             prop_assert_eq!(canonical(&normal(&address)), canonical(&address));
         }
     }

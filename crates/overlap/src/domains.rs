@@ -12,7 +12,7 @@ pub struct Tally {
     /// Addresses counted.
     pub total: u64,
     /// Those that have no host.
-    pub without: u64,
+    pub without_host: u64,
 }
 
 impl Tally {
@@ -32,7 +32,7 @@ impl Tally {
             tally.total += 1;
             match host(address) {
                 Some(host) => *counts.entry(name(&host)).or_default() += 1,
-                None => tally.without += 1,
+                None => tally.without_host += 1,
             }
         }
         tally.counts = counts.into_iter().collect();
@@ -80,7 +80,7 @@ mod tests {
             ["http://a.com/1", "http://a.com/2", "http://b.org/", "http://c.org/", "http://1.2.3.4/", "none"];
         let hosts = Tally::of_hosts(addresses);
         assert_eq!(hosts.top(2), [("a.com".to_owned(), 2), ("1.2.3.4".to_owned(), 1)]);
-        assert_eq!((hosts.total, hosts.without, hosts.counts.len()), (6, 1, 4));
+        assert_eq!((hosts.total, hosts.without_host, hosts.counts.len()), (6, 1, 4));
         let domains = Tally::of_top_levels(addresses);
         assert_eq!((domains.count("org"), domains.count("ip"), domains.count("net")), (2, 1, 0));
         assert_eq!(domains.share("com"), Some(2.0 / 6.0));

@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use crate::histogram::{BINS, bin};
-use crate::statistics::Spread;
+use crate::statistics::Distribution;
 
 /// A pair of the stream.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Seen {
+pub struct StreamedPair {
     /// The number of the left document.
     pub left: u32,
     /// The segment of the right one.
@@ -28,7 +28,7 @@ pub struct Seen {
 
 /// The counts of one method, in one segment or in all segments.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cell {
+pub struct MethodCounts {
     /// Pairs.
     pub pairs: u64,
     /// Those that are near-duplicates.
@@ -47,10 +47,10 @@ pub struct Cell {
     counts: BTreeMap<u64, u64>,
 }
 
-impl Cell {
+impl MethodCounts {
     /// Returns the distribution of the number of pairs per found document.
-    pub fn pairs_per_document(&self) -> Option<Spread> {
-        Spread::of_counts(&self.counts)
+    pub fn pairs_per_document(&self) -> Option<Distribution> {
+        Distribution::of_counts(&self.counts)
     }
 
     /// The share of found documents that have a near-duplicate.
@@ -59,7 +59,7 @@ impl Cell {
     }
 
     /// Adds the counts of a left document whose pairs are complete.
-    fn close(&mut self, open: &Open, address: bool) {
+    fn add_document(&mut self, open: &CurrentDocument, address: bool) {
         self.found += 1;
         self.near += u64::from(open.near);
         self.with_address += u64::from(address);
@@ -74,11 +74,11 @@ pub type Differences = Vec<Vec<(u64, u64)>>;
 
 /// All counts over a stream of pairs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Counted {
+pub struct LedgerCounts {
     /// By segment, then by method; the last of these is any method.
-    pub segments: Vec<Vec<Cell>>,
+    pub segments: Vec<Vec<MethodCounts>>,
     /// By method, over all segments; the last of these is any method.
-    pub total: Vec<Cell>,
+    pub total: Vec<MethodCounts>,
     /// By method, how many documents are found after each segment.
     pub accumulated: Vec<Vec<u64>>,
     /// Between methods, by segment.
@@ -90,18 +90,18 @@ pub struct Counted {
 /// The pairs of the current left document that a method accepts: their number, the highest similarity, and true in `near` if one is
 /// a near-duplicate.
 #[derive(Debug, Clone, Copy, Default)]
-struct Open {
+struct CurrentDocument {
     pairs: u64,
     best: f64,
     near: bool,
 }
 
-impl Open {
-    fn take(&mut self, seen: &Seen) {
+impl CurrentDocument {
+    fn add(&mut self, pair: &StreamedPair) {
         // Of methods that have no number to give there is none.
-        let similarity = if seen.similarity.is_nan() { 0.0 } else { seen.similarity };
+        let similarity = if pair.similarity.is_nan() { 0.0 } else { pair.similarity };
         self.best = if self.pairs == 0 { similarity } else { self.best.max(similarity) };
-        self.near |= seen.near;
+        self.near |= pair.near;
         self.pairs += 1;
     }
 }
@@ -110,16 +110,16 @@ impl Open {
 #[derive(Debug)]
 pub struct Ledger {
     methods: usize,
-    counted: Counted,
+    counted: LedgerCounts,
     /// The current left document.
-    at: Option<u32>,
+    current: Option<u32>,
     address: bool,
-    /// The pairs of the current document by segment and method, and in `so_far` by method over all segments; the last method is any
+    /// The pairs of the current document by segment and method, and in `over_all` by method over all segments; the last method is any
     /// method.
-    here: Vec<Vec<Open>>,
-    so_far: Vec<Open>,
+    by_segment: Vec<Vec<CurrentDocument>>,
+    over_all: Vec<CurrentDocument>,
     /// The segments that it was found in.
-    met: Vec<usize>,
+    segments_found: Vec<usize>,
     /// The number of documents by method and by the first segment in which the method found them.
     first: Vec<Vec<u64>>,
 }
@@ -127,9 +127,9 @@ pub struct Ledger {
 impl Ledger {
     /// Returns an empty ledger for these numbers of segments and methods.
     pub fn new(segments: usize, methods: usize) -> Self {
-        let cells = || vec![Cell::default(); methods + 1];
+        let cells = || vec![MethodCounts::default(); methods + 1];
         let none = || vec![vec![(0, 0); methods]; methods];
-        let counted = Counted {
+        let counted = LedgerCounts {
             segments: (0..segments).map(|_| cells()).collect(),
             total: cells(),
             accumulated: Vec::new(),
@@ -139,59 +139,60 @@ impl Ledger {
         Ledger {
             methods,
             counted,
-            at: None,
+            current: None,
             address: false,
-            here: vec![vec![Open::default(); methods + 1]; segments],
-            so_far: vec![Open::default(); methods + 1],
-            met: Vec::new(),
+            by_segment: vec![vec![CurrentDocument::default(); methods + 1]; segments],
+            over_all: vec![CurrentDocument::default(); methods + 1],
+            segments_found: Vec::new(),
             first: vec![vec![0; segments]; methods + 1],
         }
     }
 
     /// Counts a pair. The pairs of a left document come together, their segments in any order.
-    pub fn take(&mut self, seen: &Seen) {
-        if self.at.is_some_and(|left| left != seen.left) {
-            self.close_document();
+    pub fn add(&mut self, pair: &StreamedPair) {
+        if self.current.is_some_and(|left| left != pair.left) {
+            self.finish_document();
         }
-        self.at = Some(seen.left);
-        self.address = seen.address;
+        self.current = Some(pair.left);
+        self.address = pair.address;
         let any = self.methods;
-        if self.here[seen.segment][any].pairs == 0 {
-            self.met.push(seen.segment);
+        if self.by_segment[pair.segment][any].pairs == 0 {
+            self.segments_found.push(pair.segment);
         }
-        for method in (0..any).filter(|method| seen.methods >> method & 1 == 1).chain([any]) {
-            let cells = [&mut self.counted.segments[seen.segment][method], &mut self.counted.total[method]];
+        for method in (0..any).filter(|method| pair.methods >> method & 1 == 1).chain([any]) {
+            let cells = [&mut self.counted.segments[pair.segment][method], &mut self.counted.total[method]];
             for cell in cells {
                 cell.pairs += 1;
-                cell.near_pairs += u64::from(seen.near);
-                cell.all[bin(seen.similarity)] += 1;
+                cell.near_pairs += u64::from(pair.near);
+                cell.all[bin(pair.similarity)] += 1;
             }
-            self.here[seen.segment][method].take(seen);
-            self.so_far[method].take(seen);
+            self.by_segment[pair.segment][method].add(pair);
+            self.over_all[method].add(pair);
         }
     }
 
-    fn close_document(&mut self) {
-        self.met.sort_unstable();
+    fn finish_document(&mut self) {
+        self.segments_found.sort_unstable();
         for method in 0..=self.methods {
-            let first = self.met.iter().find(|&&segment| self.here[segment][method].pairs > 0);
+            let first =
+                self.segments_found.iter().find(|&&segment| self.by_segment[segment][method].pairs > 0);
             first.into_iter().for_each(|&segment| self.first[method][segment] += 1);
         }
-        for segment in self.met.drain(..) {
-            let here = &mut self.here[segment];
-            close(here, self.address, &mut self.counted.segments[segment]);
-            differ(&here[..self.methods], &mut self.counted.differences[segment]);
-            here.fill(Open::default());
+        for segment in self.segments_found.drain(..) {
+            let current = &mut self.by_segment[segment];
+            add_documents(current, self.address, &mut self.counted.segments[segment]);
+            add_differences(&current[..self.methods], &mut self.counted.differences[segment]);
+            current.fill(CurrentDocument::default());
         }
-        close(&self.so_far, self.address, &mut self.counted.total);
-        differ(&self.so_far[..self.methods], &mut self.counted.total_differences);
-        self.so_far.fill(Open::default());
+        add_documents(&self.over_all, self.address, &mut self.counted.total);
+        add_differences(&self.over_all[..self.methods], &mut self.counted.total_differences);
+        self.over_all.fill(CurrentDocument::default());
     }
 
     /// Returns all counts.
-    pub fn finish(mut self) -> Counted {
-        if self.at.is_some() {
-            self.close_document();
+    pub fn finish(mut self) -> LedgerCounts {
+        if self.current.is_some() {
+            self.finish_document();
         }
         let running = |first: &Vec<u64>| -> Vec<u64> {
             let add = |sum: &mut u64, &found: &u64| {
@@ -205,12 +206,12 @@ impl Ledger {
     }
 }
 
-fn close(open: &[Open], address: bool, cells: &mut [Cell]) {
+fn add_documents(open: &[CurrentDocument], address: bool, cells: &mut [MethodCounts]) {
     let found = open.iter().zip(cells).filter(|(open, _)| open.pairs > 0);
-    found.for_each(|(open, cell)| cell.close(open, address));
+    found.for_each(|(open, cell)| cell.add_document(open, address));
 }
 
-fn differ(open: &[Open], differences: &mut Differences) {
+fn add_differences(open: &[CurrentDocument], differences: &mut Differences) {
     for (one, row) in open.iter().zip(differences) {
         for (two, (not_found, not_near)) in open.iter().zip(row) {
             *not_found += u64::from(one.near && two.pairs == 0);
@@ -244,7 +245,7 @@ mod tests {
         pairs.iter().filter(wanted).map(pair).collect()
     }
 
-    fn same(cell: &Cell, pairs: &[Pair]) {
+    fn same(cell: &MethodCounts, pairs: &[Pair]) {
         assert_eq!(cell.pairs, pairs.len() as u64);
         assert_eq!(cell.near_pairs, pairs.iter().filter(|pair| pair.similarity >= NEAR).count() as u64);
         assert_eq!(cell.found, transfer::found(pairs).len() as u64);
@@ -272,7 +273,7 @@ mod tests {
             for &(left, target, tenths, methods) in &pairs {
                 let (segment, similarity) = (target as usize / 10, f64::from(tenths) / 10.0);
                 let near = similarity >= NEAR;
-                ledger.take(&Seen { left, segment, similarity, near, methods, address: left % 3 == 0 });
+                ledger.add(&StreamedPair { left, segment, similarity, near, methods, address: left % 3 == 0 });
             }
             let counted = ledger.finish();
             for method in 0..=METHODS {

@@ -6,7 +6,7 @@ use crate::address::Matching;
 
 /// The addresses that two lists have in common, and the documents that have them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Shared {
+pub struct SharedAddresses {
     /// Each document of the source whose address is in the target, with the first target document of that address.
     pub documents: Vec<(usize, usize)>,
     /// The shared addresses, each once, as the position of the first source document that has it.
@@ -14,18 +14,22 @@ pub struct Shared {
 }
 
 /// Compares two lists of addresses; documents are numbered by their position in the lists.
-pub fn shared<S: AsRef<str>, T: AsRef<str>>(source: &[S], target: &[T], matching: Matching) -> Shared {
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    for (place, address) in target.iter().enumerate() {
-        places.entry(matching.key(address.as_ref()).into_owned()).or_insert(place);
+pub fn shared<S: AsRef<str>, T: AsRef<str>>(
+    source: &[S],
+    target: &[T],
+    matching: Matching,
+) -> SharedAddresses {
+    let mut positions: BTreeMap<String, usize> = BTreeMap::new();
+    for (position, address) in target.iter().enumerate() {
+        positions.entry(matching.key(address.as_ref()).into_owned()).or_insert(position);
     }
     let mut seen = vec![false; target.len()];
-    let mut shared = Shared::default();
-    for (place, address) in source.iter().enumerate() {
-        let Some(&other) = places.get(matching.key(address.as_ref()).as_ref()) else { continue };
-        shared.documents.push((place, other));
+    let mut shared = SharedAddresses::default();
+    for (position, address) in source.iter().enumerate() {
+        let Some(&other) = positions.get(matching.key(address.as_ref()).as_ref()) else { continue };
+        shared.documents.push((position, other));
         if !std::mem::replace(&mut seen[other], true) {
-            shared.addresses.push(place);
+            shared.addresses.push(position);
         }
     }
     shared
@@ -42,9 +46,9 @@ mod tests {
         let found = shared(&source, &target, Matching::Normal);
         assert_eq!(found.documents, [(0, 1), (1, 1), (3, 0)]);
         assert_eq!(found.addresses, [0, 3]);
-        assert_eq!(shared(&source, &target, Matching::Exact), Shared::default());
+        assert_eq!(shared(&source, &target, Matching::Exact), SharedAddresses::default());
         let none: [&str; 0] = [];
-        assert_eq!(shared(&none, &target, Matching::Normal), Shared::default());
+        assert_eq!(shared(&none, &target, Matching::Normal), SharedAddresses::default());
     }
 
     #[test]

@@ -41,7 +41,7 @@ fn sorted(values: &[f64]) -> Option<Vec<f64>> {
 
 /// Mean, median, third quartile and maximum of a list of numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Spread {
+pub struct Distribution {
     /// The mean.
     pub mean: f64,
     /// The middle value.
@@ -52,8 +52,8 @@ pub struct Spread {
     pub most: f64,
 }
 
-impl Spread {
-    /// The spread of numbers of which only is known how often each comes; none of nothing.
+impl Distribution {
+    /// The distribution of numbers of which only is known how often each comes; none of nothing.
     pub fn of_counts(counts: &BTreeMap<u64, u64>) -> Option<Self> {
         let all: u64 = counts.values().sum();
         let sum: f64 = counts.iter().map(|(&value, &times)| value as f64 * times as f64).sum();
@@ -71,7 +71,7 @@ impl Spread {
             let (below, above) = (at(place.floor() as u64), at(place.ceil() as u64));
             below + (above - below) * place.fract()
         };
-        Some(Spread {
+        Some(Distribution {
             mean: sum / all as f64,
             median: percentile(0.5),
             three_quarters: percentile(0.75),
@@ -79,9 +79,9 @@ impl Spread {
         })
     }
 
-    /// The spread of some numbers; none of nothing.
+    /// The distribution of some numbers; none of nothing.
     pub fn of(values: &[f64]) -> Option<Self> {
-        Some(Spread {
+        Some(Distribution {
             mean: mean(values)?,
             median: median(values)?,
             three_quarters: percentile(values, 0.75)?,
@@ -126,13 +126,13 @@ mod tests {
 
     #[test]
     fn the_worked_example() {
-        let spread = Spread::of(&VALUES).unwrap();
-        assert!((spread.mean - 17.142_857).abs() < 1e-6);
-        assert_eq!((spread.median, spread.three_quarters, spread.most), (2.0, 7.5, 100.0));
+        let distribution = Distribution::of(&VALUES).unwrap();
+        assert!((distribution.mean - 17.142_857).abs() < 1e-6);
+        assert_eq!((distribution.median, distribution.three_quarters, distribution.most), (2.0, 7.5, 100.0));
         assert_eq!(nearest_rank(&VALUES, 0.75), Some(9.0));
         assert_eq!((percentile(&VALUES, 0.0), percentile(&VALUES, 1.0)), (Some(1.0), Some(100.0)));
         assert_eq!((nearest_rank(&VALUES, 0.0), nearest_rank(&VALUES, 1.0)), (Some(1.0), Some(100.0)));
-        assert_eq!((Spread::of(&[]), percentile(&[], 0.5)), (None, None));
+        assert_eq!((Distribution::of(&[]), percentile(&[], 0.5)), (None, None));
     }
 
     #[test]

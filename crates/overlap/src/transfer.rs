@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::Pair;
-use crate::statistics::Spread;
+use crate::statistics::Distribution;
 
 /// The pairs in order of their documents, each once; of equal ones the most similar stays.
 pub fn distinct(pairs: &[Pair]) -> Vec<Pair> {
@@ -27,12 +27,12 @@ pub fn found(pairs: &[Pair]) -> Vec<u32> {
 }
 
 /// Returns the distribution of the number of pairs per found judged document; repeated pairs count once.
-pub fn pairs_per_judgment(pairs: &[Pair]) -> Option<Spread> {
+pub fn pairs_per_judgment(pairs: &[Pair]) -> Option<Distribution> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for pair in distinct(pairs) {
         *counts.entry(pair.judged).or_default() += 1;
     }
-    Spread::of(&counts.into_values().map(|count| count as f64).collect::<Vec<_>>())
+    Distribution::of(&counts.into_values().map(|count| count as f64).collect::<Vec<_>>())
 }
 
 /// Returns the number of judged documents found up to and including each segment, in the order of the segments.
@@ -131,8 +131,8 @@ mod tests {
         assert_eq!(found(&some), [1, 2]);
         assert_eq!(best(&some), pairs(&[(1, 8, 0.95), (2, 4, 0.3)]));
         assert_eq!(near(&some, 0.9), [1]);
-        let spread = pairs_per_judgment(&some).unwrap();
-        assert_eq!((spread.mean, spread.most), (2.0, 2.0));
+        let distribution = pairs_per_judgment(&some).unwrap();
+        assert_eq!((distribution.mean, distribution.most), (2.0, 2.0));
         assert_eq!(precision(&some, 0.9).share(), Some(0.5));
         assert_eq!(precision(&[], 0.9).share(), None);
         assert_eq!(pairs_per_judgment(&[]), None);

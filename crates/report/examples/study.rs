@@ -3,7 +3,7 @@
 //! `cargo run -p lookalike-report --example study -- study.html`
 
 use lookalike_report::study::{
-    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Span, Spans, Study, Value,
+    Axis, Bars, Grid, Heat, Lines, NamedPoint, Origin, Plot, Point, Points, Series, Span, Spans, Study, Value,
 };
 use lookalike_report::{study_page, study_text};
 
@@ -117,7 +117,7 @@ fn choices() -> Study {
         let raw: Vec<(String, f64, f64)> = raw.collect();
         let best = |x: f64, y: f64| !raw.iter().any(|other| other.1 < x && other.2 >= y);
         let chosen = raw.iter().filter(|point| point.2 >= 0.9).min_by(|a, b| a.1.total_cmp(&b.1));
-        let points = raw.iter().map(|point| Named {
+        let points = raw.iter().map(|point| NamedPoint {
             name: point.0.clone(),
             at: Point {
                 x: point.1,

@@ -5,20 +5,20 @@
 use lookalike_model::Span;
 
 /// Endings that make a name with dots a host. Short on purpose: `end.The` and `file.rs` are no hosts.
-const ENDINGS: [&str; 40] = [
+const HOST_ENDINGS: [&str; 40] = [
     "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "io", "dev", "app", "example", "test",
     "invalid", "eu", "de", "at", "ch", "uk", "fr", "nl", "be", "es", "pt", "it", "pl", "cz", "se", "no",
     "dk", "fi", "ru", "ua", "jp", "cn", "in", "br", "ca", "au",
 ];
 
-/// Returns the address that contains the character at byte `place`, if there is one.
-pub(crate) fn around(text: &str, place: usize) -> Option<Span> {
-    let (before, behind) = (text.get(..place)?, text.get(place..)?);
+/// Returns the address that contains the character at byte `offset`, if there is one.
+pub(crate) fn address_at(text: &str, offset: usize) -> Option<Span> {
+    let (before, behind) = (text.get(..offset)?, text.get(offset..)?);
     let last = before.char_indices().rev().find(|&(_, c)| ends_address(c));
     let start = last.map_or(0, |(at, c)| at + c.len_utf8());
-    let end = place + behind.find(ends_address).unwrap_or(behind.len());
+    let end = offset + behind.find(ends_address).unwrap_or(behind.len());
     let span = address(text, start, end)?;
-    (span.start as usize <= place && place < span.end as usize).then_some(span)
+    (span.start as usize <= offset && offset < span.end as usize).then_some(span)
 }
 
 /// The address that stands between two characters that end one.
@@ -48,7 +48,7 @@ fn is_host(host: &str) -> bool {
     let label =
         |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_');
     let Some((_, ending)) = host.rsplit_once('.') else { return false };
-    host.split('.').all(label) && (host.starts_with("www.") || ENDINGS.contains(&ending))
+    host.split('.').all(label) && (host.starts_with("www.") || HOST_ENDINGS.contains(&ending))
 }
 
 #[cfg(test)]
@@ -93,10 +93,10 @@ mod tests {
         fn any_text_can_be_searched(text in "[a-z./:@ “é()]{0,60}") {
             let all = find(&text);
             prop_assert!(all.iter().all(|span| !span.of(&text).is_empty()));
-            for place in 0..=text.len() {
-                let inside = |span: &&Span| (span.start as usize..span.end as usize).contains(&place);
-                let expected = all.iter().find(inside).filter(|_| text.is_char_boundary(place));
-                prop_assert_eq!(around(&text, place), expected.copied());
+            for offset in 0..=text.len() {
+                let inside = |span: &&Span| (span.start as usize..span.end as usize).contains(&offset);
+                let expected = all.iter().find(inside).filter(|_| text.is_char_boundary(offset));
+                prop_assert_eq!(address_at(&text, offset), expected.copied());
             }
         }
     }

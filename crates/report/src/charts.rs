@@ -13,7 +13,7 @@ const TOP: f64 = 22.0;
 const BOTTOM: f64 = 32.0;
 
 /// Two similarities nearer than this are one: bins are made by adding, thresholds by reading decimals.
-const NEAR: f64 = 1e-9;
+const TOLERANCE: f64 = 1e-9;
 
 /// Measured pairs by similarity, with the threshold.
 pub fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
@@ -23,7 +23,7 @@ pub fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
     let uppers = bins.iter().skip(1).map(|bin| bin.lower).chain([1.0]);
     let bars: Vec<(f64, f64, u64)> =
         bins.iter().zip(uppers).map(|(bin, upper)| (bin.lower, upper, bin.pairs)).collect();
-    let above = enough(bins, measure.threshold);
+    let above = pairs_reaching(bins, measure.threshold);
     let below = bins.iter().map(|bin| bin.pairs).sum::<u64>() - above;
     let description = format!(
         "Number of pairs by {} similarity. The threshold is {}; bars from there on hold {}, bars before it {}.",
@@ -46,7 +46,7 @@ pub fn similarities(html: &mut Html, bins: &[Bin], measure: &Measure) {
             }
         }
         ticks(html, &scale);
-        mark(html, scale.x(measure.threshold), measure.threshold);
+        threshold_line(html, scale.x(measure.threshold), measure.threshold);
     });
     let heads = [Words("Similarity"), Number("Pairs"), Words("Threshold")];
     figures(html, "Measured pairs by similarity", &heads, |html| {
@@ -67,13 +67,13 @@ pub fn sizes(html: &mut Html, bins: &[SizeBin]) {
         format!("Number of clusters by their number of documents; {} in all.", thousands(total));
     picture(html, "sizes", "Clusters by size", &description, |html| {
         axis(html, &scale);
-        for (place, bin) in bins.iter().enumerate() {
-            let (from, to) = (scale.x(place as f64 * step), scale.x((place + 1) as f64 * step));
+        for (index, bin) in bins.iter().enumerate() {
+            let (from, to) = (scale.x(index as f64 * step), scale.x((index + 1) as f64 * step));
             let title = format!("{} documents: {}", range(bin), counted(bin.clusters, "cluster", "clusters"));
             bar(html, "bar", (from, to), scale.height(bin.clusters), &title);
             // Names of neighbours would run into each other when there are many.
-            if bins.len() <= 8 || place.is_multiple_of(2) {
-                label(html, "middle", ((from + to) / 2.0, HEIGHT - BOTTOM + 14.0), &brief(bin));
+            if bins.len() <= 8 || index.is_multiple_of(2) {
+                label(html, "middle", ((from + to) / 2.0, HEIGHT - BOTTOM + 14.0), &short_range(bin));
             }
         }
         label(html, "middle", ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 4.0), "documents in the cluster");
@@ -120,15 +120,15 @@ impl Scale {
 }
 
 /// Pairs in bins that begin at the threshold or behind it.
-fn enough(bins: &[Bin], threshold: f64) -> u64 {
-    bins.iter().filter(|bin| bin.lower + NEAR >= threshold).map(|bin| bin.pairs).sum()
+fn pairs_reaching(bins: &[Bin], threshold: f64) -> u64 {
+    bins.iter().filter(|bin| bin.lower + TOLERANCE >= threshold).map(|bin| bin.pairs).sum()
 }
 
 /// The parts of a bar before and behind the threshold.
 fn at_threshold(lower: f64, upper: f64, threshold: f64) -> Vec<(f64, f64, &'static str)> {
-    if lower + NEAR >= threshold {
+    if lower + TOLERANCE >= threshold {
         vec![(lower, upper, "bar")]
-    } else if upper <= threshold + NEAR {
+    } else if upper <= threshold + TOLERANCE {
         vec![(lower, upper, "bar below")]
     } else {
         vec![(lower, threshold, "bar below"), (threshold, upper, "bar")]
@@ -155,7 +155,7 @@ fn range(bin: &SizeBin) -> String {
 }
 
 /// The beginning of a bin, short enough to stand under its bar.
-fn brief(bin: &SizeBin) -> String {
+fn short_range(bin: &SizeBin) -> String {
     let number = match bin.least {
         least @ 0..1_000 => least.to_string(),
         least @ 1_000..1_000_000 => format!("{}k", least / 1_000),
@@ -197,7 +197,7 @@ fn in_short(number: u64) -> String {
 /// Tenths along the base line, and what they are.
 fn ticks(html: &mut Html, scale: &Scale) {
     let tenths = (0..=10).map(|tenth| f64::from(tenth) / 10.0);
-    for tenth in tenths.filter(|tenth| *tenth + NEAR >= scale.low) {
+    for tenth in tenths.filter(|tenth| *tenth + TOLERANCE >= scale.low) {
         let anchor = if tenth == 1.0 { "end" } else { "middle" };
         label(html, anchor, (scale.x(tenth), HEIGHT - BOTTOM + 14.0), &short(tenth));
     }
@@ -205,7 +205,7 @@ fn ticks(html: &mut Html, scale: &Scale) {
 }
 
 /// The line of the threshold, with its value on top.
-fn mark(html: &mut Html, x: f64, threshold: f64) {
+fn threshold_line(html: &mut Html, x: f64, threshold: f64) {
     line(html, "threshold", (x, TOP - 6.0), (x, HEIGHT - BOTTOM));
     let anchor = if x > WIDTH / 2.0 { "end" } else { "start" };
     label(html, anchor, (x, TOP - 10.0), &format!("threshold {threshold}"));
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn labels_are_short() {
         let bin = |least, most| SizeBin { least, most, clusters: 1 };
-        assert_eq!([bin(2, 2), bin(4, 7), bin(4096, 8191)].map(|bin| brief(&bin)), ["2", "4+", "4k+"]);
+        assert_eq!([bin(2, 2), bin(4, 7), bin(4096, 8191)].map(|bin| short_range(&bin)), ["2", "4+", "4k+"]);
         assert_eq!([1, 100, 10_000, 1_000_000].map(in_short), ["1", "100", "10k", "1M"]);
     }
 }

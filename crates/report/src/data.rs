@@ -28,10 +28,10 @@ pub struct Report {
     pub similarities: Vec<Bin>,
     /// Clusters by size, in ascending bins.
     pub sizes: Vec<SizeBin>,
-    /// Documents by where they were read from: the largest slices, then one for all others.
-    pub sources: Vec<Slice>,
+    /// Documents by where they were read from: the largest sources, then one row for all others.
+    pub sources: Vec<SourceCounts>,
     /// Documents by the host of their address, likewise.
-    pub hosts: Vec<Slice>,
+    pub hosts: Vec<SourceCounts>,
     /// The biggest clusters, biggest first.
     pub biggest: Vec<BigCluster>,
     /// Pairs to look at. Each section is shown in the order given here.
@@ -110,7 +110,7 @@ pub struct SizeBin {
 
 /// The documents of one source or host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Slice {
+pub struct SourceCounts {
     /// The source or host.
     pub name: String,
     /// Its documents.
@@ -149,7 +149,7 @@ pub enum Section {
 /// One of the two documents of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Which {
+pub enum PairSide {
     /// The first.
     A,
     /// The second.
@@ -172,7 +172,7 @@ pub struct PairSample {
     /// The measured similarity, if there was a measurement.
     pub similarity: Option<f64>,
     /// The one of the two that was removed because of the other, if any.
-    pub removed: Option<Which>,
+    pub removed: Option<PairSide>,
     /// The word-by-word comparison, with the kind of difference.
     pub comparison: Comparison,
 }

@@ -92,12 +92,12 @@ pub struct Segment {
     pub text: Option<String>,
     /// The spans of the words in the texts, folded or not. Not serialized.
     #[serde(skip)]
-    pub places: Places,
+    pub spans: TextSpans,
 }
 
 /// The spans of a run of words in the two texts; empty in a text that does not have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Places {
+pub struct TextSpans {
     /// In the text of the first document.
     pub a: Span,
     /// In the text of the second.
@@ -127,9 +127,9 @@ pub struct Comparison {
 
 /// Compares two documents word by word.
 pub fn compare(a: &Side<'_>, b: &Side<'_>, view: &View) -> Comparison {
-    let plan = Plan::of(a.features.secrets(), b.features.secrets(), view.most_words);
-    let kind = kind::classify(a, b, &plan.blocks);
-    let blocks = tidy(&plan.blocks);
+    let word_diff = WordDiff::of(a.features.secret_hashes(), b.features.secret_hashes(), view.most_words);
+    let kind = kind::classify(a, b, &word_diff.blocks);
+    let blocks = absorb_stray_words(&word_diff.blocks);
     let count = |equal: bool, words: fn(&Block) -> usize| -> u64 {
         blocks.iter().filter(|block| block.equal == equal).map(|block| words(block) as u64).sum()
     };
@@ -140,8 +140,8 @@ pub fn compare(a: &Side<'_>, b: &Side<'_>, view: &View) -> Comparison {
         shared: count(true, |block| block.a.len()),
         removed: count(false, |block| block.a.len()),
         added: count(false, |block| block.b.len()),
-        uncompared: plan.left_out as u64,
-        segments: segments(a, b, &blocks, plan.left_out, view),
+        uncompared: word_diff.left_out as u64,
+        segments: segments(a, b, &blocks, word_diff.left_out, view),
     }
 }
 
@@ -163,15 +163,15 @@ impl Block {
 }
 
 /// The blocks of equal and of different words.
-struct Plan {
+struct WordDiff {
     /// Without a gap, unless words were left out: then one block begins behind them.
     blocks: Vec<Block>,
     /// Words of both sides that were not compared.
     left_out: usize,
 }
 
-impl Plan {
-    fn of(a: &[u64], b: &[u64], most: usize) -> Plan {
+impl WordDiff {
+    fn of(a: &[u64], b: &[u64], most: usize) -> WordDiff {
         let prefix = a.iter().zip(b).take_while(|(a, b)| a == b).count();
         let (rest_a, rest_b) = (&a[prefix..], &b[prefix..]);
         let suffix = rest_a.iter().rev().zip(rest_b.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -180,28 +180,29 @@ impl Plan {
         let mut blocks = Vec::new();
         push(&mut blocks, true, 0..prefix, 0..prefix);
         for op in capture_diff_slices(Algorithm::Myers, &a[prefix..cut_a], &b[prefix..cut_b]) {
-            let moved = |words: Range<usize>| words.start + prefix..words.end + prefix;
+            let shifted = |words: Range<usize>| words.start + prefix..words.end + prefix;
             let equal = matches!(op, DiffOp::Equal { .. });
-            push(&mut blocks, equal, moved(op.old_range()), moved(op.new_range()));
+            push(&mut blocks, equal, shifted(op.old_range()), shifted(op.new_range()));
         }
         push(&mut blocks, true, end_a..a.len(), end_b..b.len());
-        Plan { blocks, left_out: (end_a - cut_a) + (end_b - cut_b) }
+        WordDiff { blocks, left_out: (end_a - cut_a) + (end_b - cut_b) }
     }
 }
 
 /// Equal words in between that are hardly more than chance, next to what was replaced around them.
-const CHANCE: usize = 2;
+const MOST_STRAY_WORDS: usize = 2;
 
 /// Lets an equal word or two between long replacements go with them: a stray "the" in a rewritten passage tells
 /// nothing and makes it hard to read.
-pub(crate) fn tidy(blocks: &[Block]) -> Vec<Block> {
-    let weighs =
-        |block: &Block, words: usize| block.replaces() && block.a.len().max(block.b.len()) > CHANCE * words;
+pub(crate) fn absorb_stray_words(blocks: &[Block]) -> Vec<Block> {
+    let weighs = |block: &Block, words: usize| {
+        block.replaces() && block.a.len().max(block.b.len()) > MOST_STRAY_WORDS * words
+    };
     let mut out: Vec<Block> = Vec::with_capacity(blocks.len());
     let mut index = 0;
     while index < blocks.len() {
         let block = &blocks[index];
-        let stray = block.equal && block.a.len() <= CHANCE;
+        let stray = block.equal && block.a.len() <= MOST_STRAY_WORDS;
         match (out.last_mut(), blocks.get(index + 1)) {
             (Some(last), Some(next))
                 if stray && weighs(last, block.a.len()) && weighs(next, block.a.len()) =>
@@ -234,65 +235,65 @@ fn push(blocks: &mut Vec<Block>, equal: bool, a: Range<usize>, b: Range<usize>) 
 
 /// Blocks as they are shown, with the `left_out` words in their place.
 fn segments(a: &Side<'_>, b: &Side<'_>, blocks: &[Block], left_out: usize, view: &View) -> Vec<Segment> {
-    let mut folder = Folder { view, segments: Vec::new() };
+    let mut builder = SegmentBuilder { view, segments: Vec::new() };
     let mut end = (0, 0);
     for (index, block) in blocks.iter().enumerate() {
         if (block.a.start, block.b.start) != end {
-            folder.gap(left_out);
+            builder.gap(left_out);
         }
         end = (block.a.end, block.b.end);
-        folder.block(a, b, block, index == 0, index + 1 == blocks.len());
+        builder.block(a, b, block, index == 0, index + 1 == blocks.len());
     }
     if end != (a.features.len(), b.features.len()) {
-        folder.gap(left_out);
+        builder.gap(left_out);
     }
-    folder.segments
+    builder.segments
 }
 
 /// Writes blocks as segments and folds what is too long.
-struct Folder<'f> {
+struct SegmentBuilder<'f> {
     view: &'f View,
     segments: Vec<Segment>,
 }
 
-impl Folder<'_> {
+impl SegmentBuilder<'_> {
     fn block(&mut self, a: &Side<'_>, b: &Side<'_>, block: &Block, first: bool, last: bool) {
-        let here = |change, a, b| Stretch { change, a, b };
+        let run = |change, a, b| WordRun { change, a, b };
         if block.equal {
-            let around = self.view.context;
+            let context = self.view.context;
             // Nothing stands before the first block and behind the last one that context would be for.
-            let before = around.map(|words| if first { 0 } else { words });
-            let behind = around.map(|words| if last { 0 } else { words });
-            let both = here(Change::Equal, block.a.clone(), block.b.clone());
-            return self.stretch((a, b), both, before, behind);
+            let before = context.map(|words| if first { 0 } else { words });
+            let behind = context.map(|words| if last { 0 } else { words });
+            let both = run(Change::Equal, block.a.clone(), block.b.clone());
+            return self.run((a, b), both, before, behind);
         }
         let half = self.view.most_changed.map(|words| words / 2);
-        let removed = here(Change::Removed, block.a.clone(), block.b.start..block.b.start);
-        self.stretch((a, b), removed, half, half);
-        let added = here(Change::Added, block.a.end..block.a.end, block.b.clone());
-        self.stretch((a, b), added, half, half);
+        let removed = run(Change::Removed, block.a.clone(), block.b.start..block.b.start);
+        self.run((a, b), removed, half, half);
+        let added = run(Change::Added, block.a.end..block.a.end, block.b.clone());
+        self.run((a, b), added, half, half);
     }
 
     /// Shows `head` words from the beginning and `tail` words from the end of a stretch.
-    fn stretch(
+    fn run(
         &mut self,
         sides: (&Side<'_>, &Side<'_>),
-        words: Stretch,
+        words: WordRun,
         head: Option<usize>,
         tail: Option<usize>,
     ) {
         let all = words.len();
         let (Some(head), Some(tail)) = (head, tail) else { return self.show(sides, words) };
         // A fold takes a line of its own, so that it must be worth it.
-        if all <= head + tail + WORTH_FOLDING {
+        if all <= head + tail + LEAST_FOLDED {
             return self.show(sides, words);
         }
         self.show(sides, words.part(0..head));
-        self.put(sides, words.part(head..all - tail), None);
+        self.push_segment(sides, words.part(head..all - tail), None);
         self.show(sides, words.part(all - tail..all));
     }
 
-    fn show(&mut self, sides: (&Side<'_>, &Side<'_>), words: Stretch) {
+    fn show(&mut self, sides: (&Side<'_>, &Side<'_>), words: WordRun) {
         if words.len() == 0 {
             return;
         }
@@ -300,51 +301,51 @@ impl Folder<'_> {
             Change::Added => (sides.1, &words.b),
             _ => (sides.0, &words.a),
         };
-        let text = side.text[place(side, range.start)..place(side, range.end)].to_owned();
-        self.put(sides, words, Some(text));
+        let text = side.text[word_offset(side, range.start)..word_offset(side, range.end)].to_owned();
+        self.push_segment(sides, words, Some(text));
     }
 
-    fn put(&mut self, (a, b): (&Side<'_>, &Side<'_>), words: Stretch, text: Option<String>) {
+    fn push_segment(&mut self, (a, b): (&Side<'_>, &Side<'_>), words: WordRun, text: Option<String>) {
         let span = |side: &Side<'_>, words: &Range<usize>| {
-            Span::new(place(side, words.start), place(side, words.end))
+            Span::new(word_offset(side, words.start), word_offset(side, words.end))
         };
-        let places = Places { a: span(a, &words.a), b: span(b, &words.b) };
-        self.segments.push(Segment { change: words.change, words: words.len() as u64, text, places });
+        let spans = TextSpans { a: span(a, &words.a), b: span(b, &words.b) };
+        self.segments.push(Segment { change: words.change, words: words.len() as u64, text, spans });
     }
 
     fn gap(&mut self, words: usize) {
-        let places = Places::default();
-        self.segments.push(Segment { change: Change::Uncompared, words: words as u64, text: None, places });
+        let spans = TextSpans::default();
+        self.segments.push(Segment { change: Change::Uncompared, words: words as u64, text: None, spans });
     }
 }
 
-/// Words of one fate: their numbers on both sides, none on a side that does not have them.
-struct Stretch {
+/// Words with one change: their numbers on both sides, none on a side that does not have them.
+struct WordRun {
     change: Change,
     a: Range<usize>,
     b: Range<usize>,
 }
 
-impl Stretch {
+impl WordRun {
     fn len(&self) -> usize {
         self.a.len().max(self.b.len())
     }
 
     /// Some of the words, counted from the first.
-    fn part(&self, words: Range<usize>) -> Stretch {
+    fn part(&self, words: Range<usize>) -> WordRun {
         let of = |side: &Range<usize>| match side.is_empty() {
             true => side.clone(),
             false => side.start + words.start..side.start + words.end,
         };
-        Stretch { change: self.change, a: of(&self.a), b: of(&self.b) }
+        WordRun { change: self.change, a: of(&self.a), b: of(&self.b) }
     }
 }
 
 /// Fewer words than this are shown rather than folded.
-const WORTH_FOLDING: usize = 4;
+const LEAST_FOLDED: usize = 4;
 
 /// Returns the byte offset at which word `index` begins; text before the first word counts as part of it.
-fn place(side: &Side<'_>, index: usize) -> usize {
+fn word_offset(side: &Side<'_>, index: usize) -> usize {
     if index == 0 {
         0
     } else if index == side.features.len() {
@@ -456,11 +457,12 @@ mod tests {
     fn segments_say_where_they_stand_in_both_texts() {
         let (a, b) = ("Open until 3 May, always.", "OPEN  until 7 June — always!");
         let comparison = diff(a, b, &View::whole());
-        let told = |segment: &Segment| (segment.places.a.of(a).to_owned(), segment.places.b.of(b).to_owned());
-        let places: Vec<(String, String)> = comparison.segments.iter().map(told).collect();
+        let in_both =
+            |segment: &Segment| (segment.spans.a.of(a).to_owned(), segment.spans.b.of(b).to_owned());
+        let spans: Vec<(String, String)> = comparison.segments.iter().map(in_both).collect();
         let expected =
             [("Open until ", "OPEN  until "), ("3 May, ", ""), ("", "7 June — "), ("always.", "always!")];
-        assert_eq!(places, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
+        assert_eq!(spans, expected.map(|(a, b)| (a.to_owned(), b.to_owned())));
     }
 
     #[test]
@@ -481,12 +483,12 @@ mod tests {
                     segments.filter_map(|segment| segment.text.clone()).collect()
                 };
                 prop_assert_eq!(of(&[Change::Equal, Change::Removed]), &*a);
-                let placed = |text: &str, place: fn(&Places) -> Span| -> String {
-                    comparison.segments.iter().map(|segment| place(&segment.places).of(text).to_owned()).collect()
+                let at_spans = |text: &str, span: fn(&TextSpans) -> Span| -> String {
+                    comparison.segments.iter().map(|segment| span(&segment.spans).of(text).to_owned()).collect()
                 };
-                prop_assert_eq!(placed(&a, |places| places.a), &*a);
+                prop_assert_eq!(at_spans(&a, |spans| spans.a), &*a);
                 if words_b > 0 {
-                    prop_assert_eq!(placed(&b, |places| places.b), &*b);
+                    prop_assert_eq!(at_spans(&b, |spans| spans.b), &*b);
                 }
             }
         }

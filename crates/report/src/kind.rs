@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::addresses;
 use crate::calendar;
-use crate::diff::{Block, Side, tidy};
+use crate::diff::{Block, Side, absorb_stray_words};
 
 /// The kind of difference between two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,11 +40,11 @@ pub enum Kind {
 }
 
 /// Words of an equal run that is hardly chance.
-const LONG: usize = 8;
+const LONG_RUN: usize = 8;
 /// Words of a replacement that is more than a changed word.
-const CONTENT: usize = 4;
+const LEAST_REPLACED: usize = 4;
 /// Words per piece, on average, of a document that lies inside another.
-const PIECE: usize = 10;
+const WORDS_PER_PIECE: usize = 10;
 
 impl Kind {
     /// All kinds, in the order in which they are tried.
@@ -86,11 +86,11 @@ impl std::fmt::Display for Kind {
 
 /// The kind of difference between two documents whose words fall into `blocks`.
 pub(crate) fn classify(a: &Side<'_>, b: &Side<'_>, blocks: &[Block]) -> Kind {
-    if a.features.secrets() == b.features.secrets() {
+    if a.features.secret_hashes() == b.features.secret_hashes() {
         let differ = matches!((a.url, b.url), (Some(a), Some(b)) if a != b);
         return if differ { Kind::Url } else { Kind::Same };
     }
-    let changed = Changed::of(a, b, blocks);
+    let changed = DifferingWords::of(a, b, blocks);
     if changed.only_numbers() {
         Kind::Numbers
     } else if changed.only_addresses() {
@@ -99,7 +99,7 @@ pub(crate) fn classify(a: &Side<'_>, b: &Side<'_>, blocks: &[Block]) -> Kind {
         Kind::Order
     } else if changed.only_insertion(blocks) {
         Kind::Insertion
-    } else if is_template(a.features.len().min(b.features.len()), &tidy(blocks)) {
+    } else if is_template(a.features.len().min(b.features.len()), &absorb_stray_words(blocks)) {
         Kind::Template
     } else {
         Kind::Other
@@ -107,15 +107,15 @@ pub(crate) fn classify(a: &Side<'_>, b: &Side<'_>, blocks: &[Block]) -> Kind {
 }
 
 /// The differing words of both sides, by their numbers.
-struct Changed<'c> {
+struct DifferingWords<'c> {
     a: (&'c Side<'c>, Vec<usize>),
     b: (&'c Side<'c>, Vec<usize>),
 }
 
-impl<'c> Changed<'c> {
+impl<'c> DifferingWords<'c> {
     fn of(a: &'c Side<'c>, b: &'c Side<'c>, blocks: &[Block]) -> Self {
         let changed = || blocks.iter().filter(|block| !block.equal);
-        Changed {
+        DifferingWords {
             a: (a, changed().flat_map(|block| block.a.clone()).collect()),
             b: (b, changed().flat_map(|block| block.b.clone()).collect()),
         }
@@ -138,8 +138,8 @@ impl<'c> Changed<'c> {
             changed.iter().all(|&index| {
                 let start = side.features.span(index).start;
                 if start < address.start || start >= address.end {
-                    let Some(around) = addresses::around(side.text, start as usize) else { return false };
-                    address = around;
+                    let Some(span) = addresses::address_at(side.text, start as usize) else { return false };
+                    address = span;
                 }
                 true
             })
@@ -148,7 +148,8 @@ impl<'c> Changed<'c> {
 
     fn only_order(&self) -> bool {
         let sorted = |(side, changed): &(&Side<'_>, Vec<usize>)| {
-            let mut words: Vec<u64> = changed.iter().map(|&index| side.features.secrets()[index]).collect();
+            let mut words: Vec<u64> =
+                changed.iter().map(|&index| side.features.secret_hashes()[index]).collect();
             words.sort_unstable();
             words
         };
@@ -164,7 +165,7 @@ impl<'c> Changed<'c> {
         let pieces: Vec<usize> =
             blocks.iter().filter(|block| block.equal).map(|block| block.a.len()).collect();
         let words: usize = pieces.iter().sum();
-        words > 0 && (pieces.len() <= 2 || words >= PIECE * pieces.len())
+        words > 0 && (pieces.len() <= 2 || words >= WORDS_PER_PIECE * pieces.len())
     }
 }
 
@@ -185,8 +186,9 @@ fn shared(a: &[u64], b: &[u64]) -> usize {
 
 /// `shorter` is the number of words of the shorter document.
 fn is_template(shorter: usize, blocks: &[Block]) -> bool {
-    let replaces = |block: &Block| !block.equal && block.a.len() >= CONTENT && block.b.len() >= CONTENT;
-    let is_long = |block: &Block| block.equal && block.a.len() >= LONG;
+    let replaces =
+        |block: &Block| !block.equal && block.a.len() >= LEAST_REPLACED && block.b.len() >= LEAST_REPLACED;
+    let is_long = |block: &Block| block.equal && block.a.len() >= LONG_RUN;
     let long: Vec<usize> = blocks.iter().filter(|block| is_long(block)).map(|block| block.a.len()).collect();
     blocks.iter().any(replaces) && long.len() >= 2 && 5 * long.iter().sum::<usize>() >= shorter
 }

@@ -52,13 +52,15 @@ mod study_text;
 mod svg;
 mod tables;
 
-pub use data::{BigCluster, Bin, Counts, Measure, PairSample, Report, Section, SizeBin, Slice, Which};
-pub use diff::{Change, Comparison, Places, Segment, Side, View, compare};
+pub use data::{
+    BigCluster, Bin, Counts, Measure, PairSample, PairSide, Report, Section, SizeBin, SourceCounts,
+};
+pub use diff::{Change, Comparison, Segment, Side, TextSpans, View, compare};
 pub use html::thousands;
 pub use kind::Kind;
 pub use overlap::{Overlap, edit_similarity};
 pub use page::render;
-pub use review_page::{Review, Reviewed, review_page};
+pub use review_page::{Review, ReviewProgress, review_page};
 pub use study::Study;
 pub use study_page::study_page;
 pub use study_text::study_text;

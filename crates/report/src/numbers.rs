@@ -4,15 +4,15 @@ use crate::html::thousands;
 use crate::study::Value;
 
 /// The sign for a missing value.
-pub(crate) const NOTHING: &str = "–";
+pub(crate) const NO_VALUE: &str = "–";
 
 /// Shares nearer to 1 than this are shown with four decimals.
-const ALMOST: f64 = 0.995;
+const ALMOST_ONE: f64 = 0.995;
 
 /// A value of a table.
 pub(crate) fn value(value: &Value) -> String {
     match value {
-        Value::None => NOTHING.to_owned(),
+        Value::None => NO_VALUE.to_owned(),
         Value::Text(text) => text.clone(),
         Value::Count(count) => thousands(*count),
         Value::Number(number) => self::number(*number),
@@ -24,12 +24,12 @@ pub(crate) fn value(value: &Value) -> String {
 pub(crate) fn number(number: f64) -> String {
     let size = number.abs();
     if !number.is_finite() {
-        NOTHING.to_owned()
+        NO_VALUE.to_owned()
     } else if number == number.trunc() || size >= 1000.0 {
         whole(number)
     } else if size < 0.01 {
         small(number)
-    } else if size > ALMOST && size < 1.0 {
+    } else if size > ALMOST_ONE && size < 1.0 {
         almost_one(number)
     } else {
         let decimals = if size < 10.0 { 3 } else { 2 };
@@ -40,16 +40,16 @@ pub(crate) fn number(number: f64) -> String {
 /// `0.93–0.97`: with as many decimals as it takes to tell the ends apart, and from 0 and 1.
 pub(crate) fn interval(low: f64, high: f64) -> String {
     if !low.is_finite() || !high.is_finite() {
-        return NOTHING.to_owned();
+        return NO_VALUE.to_owned();
     }
     if low.abs().max(high.abs()) >= 10.0 {
         return format!("{}–{}", number(low), number(high));
     }
     // Rounding an end must not make it something else: a bound, or the other end.
-    let told = |end: f64, text: &str| (end == 0.0 || end == 1.0) == matches!(text, "0" | "1");
+    let keeps_bound = |end: f64, text: &str| (end == 0.0 || end == 1.0) == matches!(text, "0" | "1");
     for decimals in 2..=4 {
         let [from, to] = [low, high].map(|end| trimmed(end, decimals));
-        if told(low, &from) && told(high, &to) && (from != to || low == high) {
+        if keeps_bound(low, &from) && keeps_bound(high, &to) && (from != to || low == high) {
             let padded = |end: f64, text: String| match text.as_str() {
                 "0" | "1" => text,
                 _ => format!("{end:.decimals$}"),

@@ -27,7 +27,7 @@ impl Overlap {
     /// Counts the shingles of `shingle` words. Fewer words than that are one shingle, no words none. Both were read under one secret.
     pub fn of(a: &Features, b: &Features, shingle: usize) -> Self {
         let set = |features: &Features| -> Vec<u64> {
-            let mut set: Vec<u64> = Grams::new(features.secrets(), shingle).collect();
+            let mut set: Vec<u64> = Grams::new(features.secret_hashes(), shingle).collect();
             set.sort_unstable();
             set.dedup();
             set
@@ -83,8 +83,8 @@ pub fn edit_similarity(a: &Features, b: &Features) -> Option<f64> {
 
 fn characters(features: &Features) -> Vec<char> {
     let mut out = Vec::new();
-    for (place, word) in features.words().enumerate() {
-        out.extend((place > 0).then_some(' '));
+    for (position, word) in features.words().enumerate() {
+        out.extend((position > 0).then_some(' '));
         out.extend(word.chars());
     }
     out
@@ -93,10 +93,10 @@ fn characters(features: &Features) -> Vec<char> {
 /// The length of the longest common subsequence, 64 cells of the table at a time (Hyyrö 2004): a bit of `row` is
 /// clear where the length grows. Nothing when the bits of `a` would not fit into the memory allowed.
 fn longest_common_subsequence(a: &[char], b: &[char]) -> Option<usize> {
-    let places = Places::of(a)?;
+    let positions = CharacterPositions::of(a)?;
     let mut row = vec![u64::MAX; a.len().div_ceil(64)];
     for c in b {
-        let Some(matches) = places.get(*c) else { continue };
+        let Some(matches) = positions.get(*c) else { continue };
         let mut carry = false;
         for (block, matched) in row.iter_mut().zip(matches) {
             let grown = *block & matched;
@@ -106,16 +106,16 @@ fn longest_common_subsequence(a: &[char], b: &[char]) -> Option<usize> {
             *block = sum | (*block - grown);
         }
     }
-    Some((0..a.len()).filter(|place| row[place / 64] >> (place % 64) & 1 == 0).count())
+    Some((0..a.len()).filter(|position| row[position / 64] >> (position % 64) & 1 == 0).count())
 }
 
 /// For every character of a text the places it stands at, as bits.
-struct Places {
+struct CharacterPositions {
     characters: Vec<char>,
     bits: Vec<Vec<u64>>,
 }
 
-impl Places {
+impl CharacterPositions {
     fn of(text: &[char]) -> Option<Self> {
         let mut characters = text.to_vec();
         characters.sort_unstable();
@@ -125,11 +125,11 @@ impl Places {
             return None;
         }
         let mut bits = vec![vec![0; blocks]; characters.len()];
-        for (place, c) in text.iter().enumerate() {
+        for (position, c) in text.iter().enumerate() {
             let index = characters.binary_search(c).expect("every character is listed");
-            bits[index][place / 64] |= 1 << (place % 64);
+            bits[index][position / 64] |= 1 << (position % 64);
         }
-        Some(Places { characters, bits })
+        Some(CharacterPositions { characters, bits })
     }
 
     fn get(&self, c: char) -> Option<&[u64]> {

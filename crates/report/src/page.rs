@@ -162,10 +162,10 @@ fn origins(html: &mut Html, report: &Report) {
     html.element("section", &[("id", "origins")], |html| {
         html.leaf("h2", &[], "Where they came from");
         if !report.sources.is_empty() {
-            tables::slices(html, "Documents by source", "Source", &report.sources);
+            tables::source_table(html, "Documents by source", "Source", &report.sources);
         }
         if !report.hosts.is_empty() {
-            tables::slices(html, "Documents by host", "Host", &report.hosts);
+            tables::source_table(html, "Documents by host", "Host", &report.hosts);
         }
     });
 }

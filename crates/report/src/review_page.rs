@@ -3,7 +3,7 @@
 //! Every button is a button of a form, so that the page works without its script; the script presses buttons by key
 //! and shows the answer without loading a page anew.
 
-use crate::data::Which;
+use crate::data::PairSide;
 use crate::diff::Comparison;
 use crate::html::{Html, counted, percent, thousands};
 use crate::kind::Kind;
@@ -12,7 +12,7 @@ use crate::samples;
 
 /// The progress of a review. Unsure judgments count separately.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Reviewed {
+pub struct ReviewProgress {
     /// All pairs.
     pub pairs: u64,
     /// Those judged to be duplicates.
@@ -49,15 +49,15 @@ pub struct Review<'r> {
     /// The kind of difference that was chosen; that of the comparison is only a guess.
     pub kind: Option<Kind>,
     /// True if all equal words are shown.
-    pub whole: bool,
+    pub show_all: bool,
     /// True if a judgment leads to the next pair.
-    pub onward: bool,
+    pub auto_advance: bool,
     /// True if there is a judgment to undo.
     pub can_undo: bool,
     /// The position of a pair that is not judged yet.
-    pub open: Option<u64>,
+    pub next_unjudged: Option<u64>,
     /// The progress of the review.
-    pub reviewed: Reviewed,
+    pub progress: ReviewProgress,
     /// The nonce that script and style carry, which changes with every page.
     pub nonce: &'r str,
 }
@@ -79,7 +79,7 @@ pub fn review_page(review: &Review<'_>) -> String {
 }
 
 fn title(review: &Review<'_>) -> String {
-    format!("{} of {} · {}", review.at, review.reviewed.pairs, review.title)
+    format!("{} of {} · {}", review.at, review.progress.pairs, review.title)
 }
 
 fn head(html: &mut Html, review: &Review<'_>) {
@@ -106,7 +106,7 @@ fn body(html: &mut Html, review: &Review<'_>) {
                 html.leaf("bdi", &[], by);
             }
         });
-        progress(html, &review.reviewed);
+        progress(html, &review.progress);
         html.leaf("p", &[("id", "message"), ("role", "status")], "");
     });
     html.element("main", &[], |html| {
@@ -117,12 +117,12 @@ fn body(html: &mut Html, review: &Review<'_>) {
     html.element("form", &[("class", "controls"), ("method", "post"), ("action", &action)], |html| {
         verdicts(html, review);
         kinds(html, review);
-        moves(html, review);
+        navigation(html, review);
     });
 }
 
-fn progress(html: &mut Html, reviewed: &Reviewed) {
-    let Reviewed { pairs, duplicate, not, unsure, interval } = *reviewed;
+fn progress(html: &mut Html, progress: &ReviewProgress) {
+    let ReviewProgress { pairs, duplicate, not, unsure, interval } = *progress;
     let judged = duplicate + not + unsure;
     html.element("p", &[("class", "progress")], |html| {
         let (value, max) = (judged.to_string(), pairs.max(1).to_string());
@@ -148,7 +148,7 @@ fn pair(html: &mut Html, review: &Review<'_>) {
     let comparison = review.comparison;
     html.element("article", &[("class", "pair")], |html| {
         html.element("h2", &[], |html| {
-            html.text(&format!("Pair {} of {}", thousands(review.at), thousands(review.reviewed.pairs)));
+            html.text(&format!("Pair {} of {}", thousands(review.at), thousands(review.progress.pairs)));
             html.text(" ");
             let similarity = match review.similarity {
                 Some(similarity) => format!("similarity {similarity:.4}"),
@@ -162,8 +162,8 @@ fn pair(html: &mut Html, review: &Review<'_>) {
         });
         html.element("dl", &[], |html| {
             let words = |count| counted(count, "word", "words");
-            samples::side(html, Which::A, review.a, None, &words(comparison.words_a));
-            samples::side(html, Which::B, review.b, None, &words(comparison.words_b));
+            samples::side(html, PairSide::A, review.a, None, &words(comparison.words_a));
+            samples::side(html, PairSide::B, review.b, None, &words(comparison.words_b));
         });
         let shared = format!(
             "{} in both, {} only in A, {} only in B",
@@ -172,7 +172,7 @@ fn pair(html: &mut Html, review: &Review<'_>) {
             thousands(comparison.added)
         );
         html.leaf("p", &[("class", "facts")], &shared);
-        if review.whole {
+        if review.show_all {
             samples::all_words(html, comparison);
         } else {
             samples::comparison(html, comparison);
@@ -239,15 +239,15 @@ fn kinds(html: &mut Html, review: &Review<'_>) {
     });
 }
 
-fn moves(html: &mut Html, review: &Review<'_>) {
+fn navigation(html: &mut Html, review: &Review<'_>) {
     let (before, after) = (review.at.saturating_sub(1), review.at + 1);
-    let open = review.open.unwrap_or(review.at);
-    let has_after = after <= review.reviewed.pairs;
+    let unjudged = review.next_unjudged.unwrap_or(review.at);
+    let has_after = after <= review.progress.pairs;
     group(html, "Moves", |html| {
         for (to, keys, key, text, possible) in [
             (before, "ArrowLeft k", "←", "back", before > 0),
             (after, "ArrowRight j", "→", "on", has_after),
-            (open, "o", "o", "to an open one", review.open.is_some()),
+            (unjudged, "o", "o", "to an open one", review.next_unjudged.is_some()),
         ] {
             Button { name: "go", value: &to.to_string(), keys, key, text, pressed: false, possible }
                 .draw(html);
@@ -263,9 +263,10 @@ fn moves(html: &mut Html, review: &Review<'_>) {
             possible,
         };
         undo.draw(html);
-        for (name, key, text, pressed) in
-            [("whole", "w", "all words", review.whole), ("onward", "a", "go on after judging", review.onward)]
-        {
+        for (name, key, text, pressed) in [
+            ("whole", "w", "all words", review.show_all),
+            ("onward", "a", "go on after judging", review.auto_advance),
+        ] {
             let value = if pressed { "no" } else { "yes" };
             Button { name, value, keys: key, key, text, pressed, possible: true }.draw(html);
         }

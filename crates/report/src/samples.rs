@@ -1,6 +1,6 @@
 //! Pairs on the page, with what differs marked.
 
-use crate::data::{PairSample, Report, Section, Which};
+use crate::data::{PairSample, PairSide, Report, Section};
 use crate::diff::{Change, Comparison, Segment};
 use crate::html::{Html, counted};
 
@@ -80,15 +80,15 @@ fn sample(html: &mut Html, pair: &PairSample) {
         });
         html.element("dl", &[], |html| {
             let Comparison { words_a, words_b, .. } = pair.comparison;
-            side(html, Which::A, &pair.id_a, pair.url_a.as_deref(), &facts(pair, Which::A, words_a));
-            side(html, Which::B, &pair.id_b, pair.url_b.as_deref(), &facts(pair, Which::B, words_b));
+            side(html, PairSide::A, &pair.id_a, pair.url_a.as_deref(), &facts(pair, PairSide::A, words_a));
+            side(html, PairSide::B, &pair.id_b, pair.url_b.as_deref(), &facts(pair, PairSide::B, words_b));
         });
         comparison(html, &pair.comparison);
     });
 }
 
-/// Returns the fate of a document (removed, kept, or neither) and its length in words.
-fn facts(pair: &PairSample, which: Which, words: u64) -> String {
+/// Returns the state of a document (removed, kept, or neither) and its length in words.
+fn facts(pair: &PairSample, which: PairSide, words: u64) -> String {
     let words = counted(words, "word", "words");
     match pair.removed {
         Some(removed) if removed == which => format!("removed · {words}"),
@@ -98,10 +98,10 @@ fn facts(pair: &PairSample, which: Which, words: u64) -> String {
 }
 
 /// One of two documents: its letter, id and address.
-pub fn side(html: &mut Html, which: Which, id: &str, url: Option<&str>, facts: &str) {
+pub fn side(html: &mut Html, which: PairSide, id: &str, url: Option<&str>, facts: &str) {
     let (letter, class) = match which {
-        Which::A => ("A", "only-a"),
-        Which::B => ("B", "only-b"),
+        PairSide::A => ("A", "only-a"),
+        PairSide::B => ("B", "only-b"),
     };
     html.element("dt", &[], |html| html.leaf("span", &[("class", class)], letter));
     html.element("dd", &[], |html| {

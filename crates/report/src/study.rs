@@ -147,7 +147,7 @@ pub struct Points {
     /// The vertical axis.
     pub y: Axis,
     /// The points.
-    pub points: Vec<Named>,
+    pub points: Vec<NamedPoint>,
     /// A height to reach.
     pub goal: Option<f64>,
     /// True if further right is better, as with recall; else further left, as with cost.
@@ -156,7 +156,7 @@ pub struct Points {
 
 /// A point with a name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Named {
+pub struct NamedPoint {
     /// Its name.
     pub name: String,
     /// Its position, with the interval of its height.

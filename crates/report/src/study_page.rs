@@ -9,7 +9,7 @@ use crate::tables::Head::{Number, Words};
 use crate::tables::{head, number, table};
 
 /// Tables of more rows are folded.
-const LONG: usize = 40;
+const LONG_TABLE: usize = 40;
 
 /// Makes one self-contained HTML page of studies.
 ///
@@ -86,7 +86,7 @@ fn block(html: &mut Html, id: &str, block: &Block) {
         Block::Heading(text) => html.leaf("h3", &[], text),
         Block::Text(text) => paragraphs(html, None, text),
         // A long table would stand between a reader and the pictures below it.
-        Block::Table(grid) if grid.rows.len() > LONG => html.element("details", &[], |html| {
+        Block::Table(grid) if grid.rows.len() > LONG_TABLE => html.element("details", &[], |html| {
             html.leaf("summary", &[], &format!("{} ({} rows)", grid.name, grid.rows.len()));
             self::grid(html, grid);
         }),

@@ -6,18 +6,18 @@ use crate::study::{Block, Grid, Study};
 use crate::study_page::is_numeric;
 
 /// Narrower than this nothing can be read.
-const NARROWEST: usize = 20;
+const LEAST_LINE_WIDTH: usize = 20;
 /// Columns of words are not made narrower than this.
-const LEAST: usize = 8;
+const LEAST_COLUMN_WIDTH: usize = 8;
 /// Blanks between columns.
-const GAP: usize = 2;
+const COLUMN_GAP: usize = 2;
 
 /// A study as text of at most `width` characters a line, where its tables allow that.
 ///
 /// Tables are aligned columns; of pictures there is only a mention. What a terminal would obey is written as
 /// numbers.
 pub fn study_text(study: &Study, width: usize) -> String {
-    let width = width.max(NARROWEST);
+    let width = width.max(LEAST_LINE_WIDTH);
     let mut out = Vec::new();
     let title = wrapped(&format!("{} {}", study.id, study.title), width, "");
     let underline = "=".repeat(title.iter().map(|line| line.chars().count()).max().unwrap_or(0));
@@ -96,9 +96,10 @@ fn widths(heads: &[String], rows: &[Vec<String>], right: &[bool], width: usize) 
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
     let mut widths: Vec<usize> = (0..heads.len()).map(longest).collect();
-    let gaps = GAP * heads.len().saturating_sub(1);
+    let gaps = COLUMN_GAP * heads.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > width {
-        let words = (0..widths.len()).filter(|column| !right[*column] && widths[*column] > LEAST);
+        let words =
+            (0..widths.len()).filter(|column| !right[*column] && widths[*column] > LEAST_COLUMN_WIDTH);
         let Some(widest) = words.max_by_key(|column| (*column > 0, widths[*column])) else { break };
         widths[widest] -= 1;
     }
@@ -111,7 +112,7 @@ fn columns(cells: &[String], right: &[bool], widths: &[usize]) -> String {
         let cell = cut(cell, *width);
         let blanks = " ".repeat(width - cell.chars().count());
         line += &if *right { blanks + &cell } else { cell + &blanks };
-        line += &" ".repeat(GAP);
+        line += &" ".repeat(COLUMN_GAP);
     }
     line.trim_end().to_owned()
 }

@@ -7,7 +7,7 @@ use crate::tables::{Head, table};
 pub(crate) const WIDTH: f64 = 400.0;
 
 /// Height of letters.
-pub(crate) const LETTER: f64 = 10.0;
+pub(crate) const LETTER_HEIGHT: f64 = 10.0;
 
 /// A picture with its texts.
 pub(crate) struct Picture<'p> {
@@ -73,22 +73,22 @@ pub(crate) fn rect(
     (y, height): (f64, f64),
     title: Option<&str>,
 ) {
-    let [x, width, y, height] = [x, width, y, height].map(place);
+    let [x, width, y, height] = [x, width, y, height].map(coordinate);
     let attributes = [("class", class), ("x", &*x), ("y", &*y), ("width", &*width), ("height", &*height)];
-    html.element("rect", &attributes, |html| say(html, title));
+    html.element("rect", &attributes, |html| write_title(html, title));
 }
 
 /// A straight line.
 pub(crate) fn line(html: &mut Html, class: &str, from: (f64, f64), to: (f64, f64)) {
-    let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(place);
+    let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(coordinate);
     html.element("line", &[("class", class), ("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)], |_| {});
 }
 
 /// Lines through points, one for each stretch.
-pub(crate) fn path(html: &mut Html, class: &str, stretches: &[Vec<(f64, f64)>]) {
+pub(crate) fn path(html: &mut Html, class: &str, pieces: &[Vec<(f64, f64)>]) {
     let mut d = String::new();
-    for stretch in stretches {
-        d.push_str(&corners(stretch));
+    for piece in pieces {
+        d.push_str(&corners(piece));
     }
     if !d.is_empty() {
         html.element("path", &[("class", class), ("d", &d)], |_| {});
@@ -98,23 +98,23 @@ pub(crate) fn path(html: &mut Html, class: &str, stretches: &[Vec<(f64, f64)>]) 
 /// A closed shape.
 pub(crate) fn shape(html: &mut Html, class: &str, points: &[(f64, f64)], title: Option<&str>) {
     let d = corners(points) + "Z";
-    html.element("path", &[("class", class), ("d", &d)], |html| say(html, title));
+    html.element("path", &[("class", class), ("d", &d)], |html| write_title(html, title));
 }
 
 fn corners(points: &[(f64, f64)]) -> String {
     let mut d = String::new();
     for (index, (x, y)) in points.iter().enumerate() {
         d.push(if index == 0 { 'M' } else { 'L' });
-        d.push_str(&format!("{} {}", place(*x), place(*y)));
+        d.push_str(&format!("{} {}", coordinate(*x), coordinate(*y)));
     }
     d
 }
 
 /// A circle.
 pub(crate) fn circle(html: &mut Html, class: &str, (x, y): (f64, f64), radius: f64, title: Option<&str>) {
-    let [x, y, radius] = [x, y, radius].map(place);
+    let [x, y, radius] = [x, y, radius].map(coordinate);
     let attributes = [("class", class), ("cx", &*x), ("cy", &*y), ("r", &*radius)];
-    html.element("circle", &attributes, |html| say(html, title));
+    html.element("circle", &attributes, |html| write_title(html, title));
 }
 
 /// Words; `anchor` is `start`, `middle` or `end`.
@@ -130,7 +130,7 @@ pub(crate) fn label_with(
     (x, y): (f64, f64),
     text: &str,
 ) {
-    let (x, y) = (place(x), place(y));
+    let (x, y) = (coordinate(x), coordinate(y));
     let mut attributes = vec![("x", &*x), ("y", &*y), ("text-anchor", anchor)];
     attributes.extend(more);
     html.leaf("text", &attributes, text);
@@ -138,16 +138,16 @@ pub(crate) fn label_with(
 
 /// Words that climb to the right from where they begin, or from the left up to where they end.
 pub(crate) fn slanted(html: &mut Html, anchor: &'static str, at: (f64, f64), text: &str) {
-    let turn = format!("rotate(-45 {} {})", place(at.0), place(at.1));
+    let turn = format!("rotate(-45 {} {})", coordinate(at.0), coordinate(at.1));
     label_with(html, &[("transform", &turn)], anchor, at, text);
 }
 
 /// Returns the extent of slanted words, to the side and up or down.
 pub(crate) fn slanted_reach(text: &str) -> f64 {
-    (width_of(text) + LETTER) * std::f64::consts::FRAC_1_SQRT_2
+    (width_of(text) + LETTER_HEIGHT) * std::f64::consts::FRAC_1_SQRT_2
 }
 
-fn say(html: &mut Html, title: Option<&str>) {
+fn write_title(html: &mut Html, title: Option<&str>) {
     if let Some(title) = title {
         html.leaf("title", &[], title);
     }
@@ -163,7 +163,7 @@ pub(crate) fn width_of(text: &str) -> f64 {
         c if c.is_uppercase() => 0.7,
         _ => 0.58,
     };
-    LETTER * text.chars().map(width).sum::<f64>()
+    LETTER_HEIGHT * text.chars().map(width).sum::<f64>()
 }
 
 /// The words, or as much of their beginning as fits.
@@ -174,7 +174,7 @@ pub(crate) fn fit(text: &str, width: f64) -> String {
     let mut out = String::new();
     for c in text.chars() {
         out.push(c);
-        if width_of(&out) + LETTER > width {
+        if width_of(&out) + LETTER_HEIGHT > width {
             out.pop();
             break;
         }
@@ -189,7 +189,7 @@ pub(crate) fn short(number: f64) -> String {
 }
 
 /// Tenths of a unit are finer than any screen, and the same on every machine.
-pub(crate) fn place(number: f64) -> String {
+pub(crate) fn coordinate(number: f64) -> String {
     format!("{number:.1}")
 }
 

@@ -1,7 +1,7 @@
 //! Tables of the page.
 
 use crate::charts;
-use crate::data::{BigCluster, Counts, Slice};
+use crate::data::{BigCluster, Counts, SourceCounts};
 use crate::html::{Html, counted, percent, thousands};
 use crate::kind::Kind;
 
@@ -81,16 +81,16 @@ pub fn counts(html: &mut Html, counts: &Counts) {
 }
 
 /// Documents by source or host.
-pub(crate) fn slices(html: &mut Html, caption: &str, name: &'static str, slices: &[Slice]) {
+pub(crate) fn source_table(html: &mut Html, caption: &str, name: &'static str, sources: &[SourceCounts]) {
     let heads = [Words(name), Number("Documents"), Number("Removed"), Number("Share"), Words("Share, drawn")];
     table(html, caption, &heads, |html| {
-        for slice in slices {
+        for source in sources {
             html.element("tr", &[], |html| {
-                head(html, &slice.name);
-                number(html, &thousands(slice.documents));
-                number(html, &thousands(slice.removed));
-                number(html, &percent(slice.removed, slice.documents));
-                html.element("td", &[], |html| charts::meter(html, slice.removed, slice.documents));
+                head(html, &source.name);
+                number(html, &thousands(source.documents));
+                number(html, &thousands(source.removed));
+                number(html, &percent(source.removed, source.documents));
+                html.element("td", &[], |html| charts::meter(html, source.removed, source.documents));
             });
         }
     });

@@ -2,8 +2,8 @@
 
 use lookalike_model::Similarity;
 use lookalike_report::{
-    BigCluster, Bin, Change, Comparison, Counts, Kind, Measure, PairSample, Places, Report, Section, Segment,
-    SizeBin, Slice, Which, render,
+    BigCluster, Bin, Change, Comparison, Counts, Kind, Measure, PairSample, PairSide, Report, Section,
+    Segment, SizeBin, SourceCounts, TextSpans, render,
 };
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ use markup::{assert_balanced, hostile, tags};
 /// A small report in which every text is `text`.
 fn filled(text: &str) -> Report {
     let segment =
-        |change| Segment { change, words: 2, text: Some(text.to_owned()), places: Places::default() };
+        |change| Segment { change, words: 2, text: Some(text.to_owned()), spans: TextSpans::default() };
     let comparison = Comparison {
         kind: Kind::Other,
         words_a: 5,
@@ -28,7 +28,7 @@ fn filled(text: &str) -> Report {
             segment(Change::Equal),
             segment(Change::Removed),
             segment(Change::Added),
-            Segment { change: Change::Uncompared, words: 1, text: None, places: Places::default() },
+            Segment { change: Change::Uncompared, words: 1, text: None, spans: TextSpans::default() },
         ],
     };
     let sample = |section| PairSample {
@@ -38,10 +38,10 @@ fn filled(text: &str) -> Report {
         url_a: Some(text.to_owned()),
         url_b: Some(text.to_owned()),
         similarity: Some(0.81),
-        removed: Some(Which::A),
+        removed: Some(PairSide::A),
         comparison: comparison.clone(),
     };
-    let slice = Slice { name: text.to_owned(), documents: 3, removed: 1 };
+    let slice = SourceCounts { name: text.to_owned(), documents: 3, removed: 1 };
     Report {
         title: text.to_owned(),
         recipe: text.to_owned(),

@@ -1,6 +1,6 @@
 //! The page of a review: well formed, and deaf to what documents say.
 
-use lookalike_report::{Change, Comparison, Kind, Places, Review, Reviewed, Segment, review_page};
+use lookalike_report::{Change, Comparison, Kind, Review, ReviewProgress, Segment, TextSpans, review_page};
 use proptest::prelude::*;
 
 mod markup;
@@ -10,7 +10,7 @@ use markup::{assert_balanced, hostile, tags};
 /// A page in which every text is `text`.
 fn page(text: &str, at: u64) -> String {
     let segment =
-        |change| Segment { change, words: 2, text: Some(text.to_owned()), places: Places::default() };
+        |change| Segment { change, words: 2, text: Some(text.to_owned()), spans: TextSpans::default() };
     let comparison = Comparison {
         kind: Kind::Other,
         words_a: 4,
@@ -32,11 +32,11 @@ fn page(text: &str, at: u64) -> String {
         comparison: &comparison,
         label: Some("unsure"),
         kind: Some(Kind::Url),
-        whole: false,
-        onward: true,
+        show_all: false,
+        auto_advance: true,
         can_undo: false,
-        open: None,
-        reviewed: Reviewed { pairs: 9, duplicate: 2, not: 1, unsure: 1, interval: Some((0.2, 0.94)) },
+        next_unjudged: None,
+        progress: ReviewProgress { pairs: 9, duplicate: 2, not: 1, unsure: 1, interval: Some((0.2, 0.94)) },
         nonce: "word",
     })
 }

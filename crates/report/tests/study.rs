@@ -2,7 +2,7 @@
 
 use html5gum::{Token, Tokenizer};
 use lookalike_report::study::{
-    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Span, Spans, Value,
+    Axis, Bars, Grid, Heat, Lines, NamedPoint, Origin, Plot, Point, Points, Series, Span, Spans, Value,
 };
 use lookalike_report::{Study, study_page, study_text};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn lines(text: &str) -> Lines {
 
 fn points(text: &str) -> Points {
     let point =
-        |x, y, frontier, chosen| Named { name: text.to_owned(), at: Point::new(x, y), frontier, chosen };
+        |x, y, frontier, chosen| NamedPoint { name: text.to_owned(), at: Point::new(x, y), frontier, chosen };
     Points {
         name: text.to_owned(),
         x: axis(text),
@@ -246,7 +246,7 @@ fn the_frontier_is_a_line_of_steps() {
 fn of_many_points_only_the_best_have_names() {
     let many = |count: u32| {
         let at = |i: u32| Point::new(f64::from(i), f64::from(i * 7919 % 101));
-        let point = |i| Named { name: format!("n{i}."), at: at(i), frontier: i == 5, chosen: i == 9 };
+        let point = |i| NamedPoint { name: format!("n{i}."), at: at(i), frontier: i == 5, chosen: i == 9 };
         page_of(Plot::Points(Points { points: (0..count).map(point).collect(), ..Points::default() }))
     };
     let named = |page: &str| page.matches("class=\"name").count();
@@ -403,7 +403,7 @@ fn any_lines() -> impl Strategy<Value = Plot> {
 
 fn any_points() -> impl Strategy<Value = Plot> {
     let point = (".{0,40}", any_point(), any::<bool>(), any::<bool>())
-        .prop_map(|(name, at, frontier, chosen)| Named { name, at, frontier, chosen });
+        .prop_map(|(name, at, frontier, chosen)| NamedPoint { name, at, frontier, chosen });
     (any_axis(), any_axis(), prop::collection::vec(point, 0..40), prop::option::of(any_number())).prop_map(
         |(x, y, points, goal)| {
             let rightwards = points.len() % 2 == 0;

@@ -9,48 +9,48 @@ use http_body_util::BodyExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::answer::Refusal;
-use crate::house::{House, Place};
+use crate::app_state::{AppState, WorkSlot};
 use crate::metrics::Limit;
 
 /// Bytes of a body that are read before a slot for work is taken: slow senders of small requests keep no slot from others.
-const WAITING_ROOM: usize = 64 << 10;
+const BYTES_BEFORE_SLOT: usize = 64 << 10;
 /// Time and bytes for which data beyond a limit is read and discarded, so that the sender gets to read the refusal.
 const DRAIN: (Duration, usize) = (Duration::from_secs(2), 64 << 20);
 
 /// Reads a whole body, and takes a slot for work on it.
-pub(crate) async fn read(house: &House, request: Request) -> Result<(Vec<u8>, Place), Refusal> {
-    let limit = house.settings.max_body;
-    read_up_to(house, request, limit).await
+pub(crate) async fn read(state: &AppState, request: Request) -> Result<(Vec<u8>, WorkSlot), Refusal> {
+    let limit = state.settings.max_body;
+    read_up_to(state, request, limit).await
 }
 
 /// Reads a body of at most `limit` bytes, and takes a slot for work on it.
 pub(crate) async fn read_up_to(
-    house: &House,
+    state: &AppState,
     request: Request,
     limit: usize,
-) -> Result<(Vec<u8>, Place), Refusal> {
+) -> Result<(Vec<u8>, WorkSlot), Refusal> {
     let announced = length(request.headers());
     let mut body = request.into_body();
     if announced.is_some_and(|bytes| bytes > limit as u64) {
         drain(&mut body).await;
-        return Err(too_large(house, limit));
+        return Err(too_large(state, limit));
     }
-    let deadline = Instant::now() + house.settings.timeout;
-    let (mut bytes, mut place) = (Vec::new(), None);
+    let deadline = Instant::now() + state.settings.timeout;
+    let (mut bytes, mut slot) = (Vec::new(), None);
     loop {
-        let chunk = timeout_at(deadline, chunk(&mut body)).await.map_err(|_| slow(house))?;
+        let chunk = timeout_at(deadline, chunk(&mut body)).await.map_err(|_| slow(state))?;
         let Some(chunk) = chunk? else { break };
         if bytes.len() + chunk.len() > limit {
             drain(&mut body).await;
-            return Err(too_large(house, limit));
+            return Err(too_large(state, limit));
         }
         bytes.extend_from_slice(&chunk);
-        if bytes.len() > WAITING_ROOM && place.is_none() {
-            place = Some(house.place()?);
+        if bytes.len() > BYTES_BEFORE_SLOT && slot.is_none() {
+            slot = Some(state.work_slot()?);
         }
     }
-    let place = place.map_or_else(|| house.place(), Ok)?;
-    Ok((bytes, place))
+    let slot = slot.map_or_else(|| state.work_slot(), Ok)?;
+    Ok((bytes, slot))
 }
 
 /// The next bytes of a body; nothing at its end.
@@ -65,17 +65,17 @@ pub(crate) async fn chunk(body: &mut Body) -> Result<Option<Bytes>, Refusal> {
 }
 
 async fn drain(body: &mut Body) {
-    let (patience, most) = DRAIN;
-    let mut thrown = 0;
+    let (time_limit, most) = DRAIN;
+    let mut discarded = 0;
     let all = async {
         while let Ok(Some(bytes)) = chunk(body).await {
-            thrown += bytes.len();
-            if thrown > most {
+            discarded += bytes.len();
+            if discarded > most {
                 break;
             }
         }
     };
-    let _ = timeout(patience, all).await;
+    let _ = timeout(time_limit, all).await;
 }
 
 /// The length that a request says it has.
@@ -83,16 +83,16 @@ fn length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-fn too_large(house: &House, limit: usize) -> Refusal {
-    house.metrics.refused(Limit::Body);
+fn too_large(state: &AppState, limit: usize) -> Refusal {
+    state.metrics.refused(Limit::Body);
     let sentence = format!("the body is longer than {limit} bytes; send less at once, or as a stream");
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, sentence)
 }
 
 /// Returns the refusal of a sender that took too long.
-pub(crate) fn slow(house: &House) -> Refusal {
-    house.metrics.refused(Limit::Slow);
-    let seconds = house.settings.timeout.as_secs_f64();
+pub(crate) fn slow(state: &AppState) -> Refusal {
+    state.metrics.refused(Limit::Slow);
+    let seconds = state.settings.timeout.as_secs_f64();
     let sentence = format!("the body did not arrive within {seconds} seconds; send it faster, or less of it");
     Refusal::new(StatusCode::REQUEST_TIMEOUT, sentence)
 }
@@ -121,16 +121,19 @@ pub(crate) fn media(headers: &HeaderMap) -> Option<Media> {
 }
 
 /// 415: names the expected content type.
-pub(crate) fn unsupported(wanted: &str) -> Refusal {
-    let sentence = format!("the content type must be {wanted}");
+pub(crate) fn unsupported(expected: &str) -> Refusal {
+    let sentence = format!("the content type must be {expected}");
     Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, sentence)
 }
 
 /// A form of a page.
-pub(crate) async fn form(house: &House, request: Request) -> Result<(crate::form::Form, Place), Refusal> {
+pub(crate) async fn form(
+    state: &AppState,
+    request: Request,
+) -> Result<(crate::form::Form, WorkSlot), Refusal> {
     if media(request.headers()) != Some(Media::Form) {
         return Err(unsupported("application/x-www-form-urlencoded"));
     }
-    let (bytes, place) = read(house, request).await?;
-    Ok((crate::form::Form::read(&bytes)?, place))
+    let (bytes, slot) = read(state, request).await?;
+    Ok((crate::form::Form::read(&bytes)?, slot))
 }

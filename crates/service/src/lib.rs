@@ -15,11 +15,11 @@
 
 mod answer;
 mod api;
+mod app_state;
 mod auth;
 mod body;
 mod error;
 mod form;
-mod house;
 mod job;
 mod log;
 mod metrics;
@@ -38,4 +38,4 @@ pub use error::ServiceError;
 pub use routes::{RouteFacts, routes};
 pub use server::{listen, serve};
 pub use settings::{LogFormat, Settings};
-pub use source::{Opening, Source};
+pub use source::{OpenOptions, Source};

@@ -19,7 +19,7 @@ pub(crate) struct Line<'l> {
 }
 
 #[derive(Serialize)]
-struct Object<'l> {
+struct RequestEvent<'l> {
     time: &'l str,
     request: u64,
     method: &'l str,
@@ -42,8 +42,10 @@ pub(crate) fn request(settings: &Settings, line: &Line<'_>) {
     let (ms, time) = ((took.as_secs_f64() * 1e6).round() / 1e3, now());
     match settings.log {
         LogFormat::None => {}
-        LogFormat::Json => say(settings, &Object { time: &time, request, method, route, status, ms, bytes }),
-        LogFormat::Text => (settings.tell)(&format!("{time} {status} {method} {route} {ms} ms")),
+        LogFormat::Json => {
+            write_json(settings, &RequestEvent { time: &time, request, method, route, status, ms, bytes })
+        }
+        LogFormat::Text => (settings.log_sink)(&format!("{time} {status} {method} {route} {ms} ms")),
     }
 }
 
@@ -52,13 +54,13 @@ pub(crate) fn event(settings: &Settings, event: &str) {
     let time = now();
     match settings.log {
         LogFormat::None => {}
-        LogFormat::Json => say(settings, &Event { time: &time, event }),
-        LogFormat::Text => (settings.tell)(&format!("{time} {event}")),
+        LogFormat::Json => write_json(settings, &Event { time: &time, event }),
+        LogFormat::Text => (settings.log_sink)(&format!("{time} {event}")),
     }
 }
 
-fn say(settings: &Settings, object: &impl Serialize) {
-    (settings.tell)(&serde_json::to_string(object).unwrap_or_default());
+fn write_json(settings: &Settings, object: &impl Serialize) {
+    (settings.log_sink)(&serde_json::to_string(object).unwrap_or_default());
 }
 
 fn now() -> String {

@@ -11,7 +11,7 @@ const BOUNDS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
 
 /// The answers to the requests of one address and method: their number by status, and their durations.
 #[derive(Debug, Default)]
-struct Answers {
+struct AnswerStats {
     by_status: BTreeMap<u16, u64>,
     /// The last one is for durations above all bounds.
     buckets: [u64; BOUNDS.len() + 1],
@@ -42,7 +42,7 @@ const LIMITS: [(Limit, &str); 6] = [
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     /// By method and address; both from a fixed list, so that nobody can make it grow.
-    answers: Mutex<BTreeMap<(&'static str, String), Answers>>,
+    answers: Mutex<BTreeMap<(&'static str, String), AnswerStats>>,
     in_flight: AtomicU64,
     limits: [AtomicU64; LIMITS.len()],
     pub(crate) queries: AtomicU64,
@@ -53,9 +53,9 @@ pub(crate) struct Metrics {
 }
 
 /// Counts a request while it is there.
-pub(crate) struct Flight<'m>(&'m Metrics);
+pub(crate) struct InFlightGuard<'m>(&'m Metrics);
 
-impl Drop for Flight<'_> {
+impl Drop for InFlightGuard<'_> {
     fn drop(&mut self) {
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
@@ -67,9 +67,9 @@ pub(crate) fn add(counter: &AtomicU64, number: u64) {
 }
 
 impl Metrics {
-    pub(crate) fn begin(&self) -> Flight<'_> {
+    pub(crate) fn begin(&self) -> InFlightGuard<'_> {
         add(&self.in_flight, 1);
-        Flight(self)
+        InFlightGuard(self)
     }
 
     pub(crate) fn refused(&self, limit: Limit) {

@@ -8,12 +8,12 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 
 use crate::answer;
-use crate::house::House;
+use crate::app_state::AppState;
 use crate::settings::{LONGEST_ID, MATCHES, MOST_MATCHES, MOST_ROWS, ROWS};
 
 /// `GET /openapi.json`
-pub(crate) async fn show(State(house): State<Arc<House>>) -> Response {
-    answer::json(StatusCode::OK, &description(house.settings.tokens.is_some()))
+pub(crate) async fn show(State(state): State<Arc<AppState>>) -> Response {
+    answer::json(StatusCode::OK, &description(state.settings.tokens.is_some()))
 }
 
 /// The whole description of a service that asks for tokens, or does not.

@@ -10,51 +10,51 @@ use tokio::sync::oneshot;
 
 use crate::ServiceError;
 use crate::answer::Refusal;
-use crate::source::Bench;
+use crate::source::WorkerBuffers;
 
-type Task = Box<dyn FnOnce(&mut Bench) + Send>;
+type Task = Box<dyn FnOnce(&mut WorkerBuffers) + Send>;
 
-/// The threads, and the line before them.
+/// The threads, and the queue before them.
 pub(crate) struct Pool {
     sender: Mutex<Option<Sender<Task>>>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    patience: Duration,
+    max_wait: Duration,
 }
 
 impl Pool {
-    /// Starts `threads` threads, each with a bench of its own. No more than `places` tasks wait, none longer than `patience`.
+    /// Starts `threads` threads, each with buffers of its own. No more than `queue_length` tasks wait, none longer than `max_wait`.
     pub(crate) fn start(
         threads: usize,
-        places: usize,
-        patience: Duration,
-        bench: impl Fn() -> Bench,
+        queue_length: usize,
+        max_wait: Duration,
+        worker: impl Fn() -> WorkerBuffers,
     ) -> Result<Self, ServiceError> {
-        let (sender, receiver) = bounded::<Task>(places);
+        let (sender, receiver) = bounded::<Task>(queue_length);
         let mut started = Vec::new();
         for _ in 0..threads.max(1) {
-            let (receiver, mut bench) = (receiver.clone(), bench());
-            let work = move || receiver.iter().for_each(|task| task(&mut bench));
+            let (receiver, mut worker) = (receiver.clone(), worker());
+            let work = move || receiver.iter().for_each(|task| task(&mut worker));
             let thread = std::thread::Builder::new().name("work".to_owned()).spawn(work);
             started.push(thread.map_err(ServiceError::System)?);
         }
-        Ok(Pool { sender: Mutex::new(Some(sender)), threads: Mutex::new(started), patience })
+        Ok(Pool { sender: Mutex::new(Some(sender)), threads: Mutex::new(started), max_wait })
     }
 
     /// Does `work` on one of the threads.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&mut Bench) -> Result<T, Refusal> + Send + 'static,
+        work: impl FnOnce(&mut WorkerBuffers) -> Result<T, Refusal> + Send + 'static,
     ) -> Result<T, Refusal> {
         let (answer, answered) = oneshot::channel();
-        let deadline = Instant::now() + self.patience;
-        let task: Task = Box::new(move |bench| {
+        let deadline = Instant::now() + self.max_wait;
+        let task: Task = Box::new(move |worker| {
             // Nobody is left to read the answer of a request that went away, so nothing is done for it.
             if answer.is_closed() {
                 return;
             }
             let result = match Instant::now() > deadline {
                 true => Err(Refusal::busy("there is too much to do; try again later", 1)),
-                false => catch_unwind(AssertUnwindSafe(|| work(bench))).unwrap_or_else(|_| Err(broken())),
+                false => catch_unwind(AssertUnwindSafe(|| work(worker))).unwrap_or_else(|_| Err(broken())),
             };
             let _ = answer.send(result);
         });

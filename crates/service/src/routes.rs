@@ -16,7 +16,7 @@ use hyper::service::Service as _;
 use hyper_util::service::TowerToHyperService;
 
 use crate::answer::Refusal;
-use crate::house::House;
+use crate::app_state::AppState;
 use crate::{api, auth, log, openapi, pages, sessions};
 
 /// The content security policy of pages: a page loads its own style and images, and sends its forms to its own server only.
@@ -31,7 +31,7 @@ struct Route {
     open: bool,
     /// True for a page for people.
     page: bool,
-    handlers: MethodRouter<Arc<House>>,
+    handlers: MethodRouter<Arc<AppState>>,
 }
 
 /// The facts of an address and a method.
@@ -78,22 +78,22 @@ fn table() -> Vec<Route> {
         page("/documents/{number}", &["GET"], get(pages::document)),
         page("/compare", &["GET", "POST"], get(pages::compare).post(pages::compare_pasted)),
         page("/ask", &["GET", "POST"], get(pages::ask).post(pages::answer)),
-        open(page("/login", &["GET", "POST"], get(pages::login).post(pages::enter))),
-        page("/logout", &["POST"], post(pages::leave)),
+        open(page("/login", &["GET", "POST"], get(pages::login).post(pages::log_in))),
+        page("/logout", &["POST"], post(pages::log_out)),
         open(page("/style.css", &["GET"], get(pages::style))),
     ]
 }
 
 /// The addresses of a service.
-pub(crate) fn router(house: Arc<House>) -> Router {
+pub(crate) fn router(state: Arc<AppState>) -> Router {
     let mut router = Router::new();
     for route in table() {
         router = router.route(route.path, route.handlers);
     }
     router
         .fallback(|| async { Refusal::missing("there is nothing at this address") })
-        .layer(middleware::from_fn_with_state(house.clone(), front))
-        .with_state(house)
+        .layer(middleware::from_fn_with_state(state.clone(), handle))
+        .with_state(state)
 }
 
 /// Answers one request through all layers.
@@ -105,24 +105,24 @@ pub(crate) async fn call(router: Router, request: Request) -> Response {
 }
 
 /// The layer around every request: checks access, completes the response, counts and logs.
-async fn front(State(house): State<Arc<House>>, request: Request, next: Next) -> Response {
+async fn handle(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
-    let _flight = house.metrics.begin();
-    let number = house.number();
+    let _in_flight = state.metrics.begin();
+    let number = state.next_request_number();
     let method = method_name(request.method());
     let route = request.extensions().get::<MatchedPath>().map_or("other", MatchedPath::as_str).to_owned();
     let is_page = is_page(request.uri().path());
-    let wanted = request.uri().path().to_owned();
-    let response = match guard(&house, &request, &route) {
+    let path = request.uri().path().to_owned();
+    let response = match check_access(&state, &request, &route) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
     };
-    let mut response = dressed(&house, response, is_page, &wanted, &route);
+    let mut response = finish_response(&state, response, is_page, &path, &route);
     finish_headers(response.headers_mut(), number);
     let (status, took) = (response.status().as_u16(), begun.elapsed());
-    house.metrics.answered(method, &route, status, took);
+    state.metrics.answered(method, &route, status, took);
     let bytes = response.body().size_hint().exact();
-    log::request(&house.settings, &log::Line { request: number, method, route: &route, status, took, bytes });
+    log::request(&state.settings, &log::Line { request: number, method, route: &route, status, took, bytes });
     response
 }
 
@@ -137,24 +137,24 @@ fn is_page(path: &str) -> bool {
 }
 
 /// Checks access; the error is the reason why a request is refused.
-fn guard(house: &House, request: &Request, route: &str) -> Result<(), Refusal> {
+fn check_access(state: &AppState, request: &Request, route: &str) -> Result<(), Refusal> {
     let headers = request.headers();
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let Some(tokens) = &house.settings.tokens else {
+    let Some(tokens) = &state.settings.tokens else {
         // Nobody is asked for a token here. So pages of other sites that a browser has open must be kept out: they come under
         // the name of another host, or from another origin.
-        if house.loopback && !house.settings.insecure && !is_local(headers) {
-            return Err(foreign("without a token, only requests to localhost are answered"));
+        if state.loopback && !state.settings.insecure && !is_local(headers) {
+            return Err(forbidden("without a token, only requests to localhost are answered"));
         }
         return if reads { Ok(()) } else { same_origin(headers) };
     };
     if let Some(header) = headers.get(header::AUTHORIZATION) {
         let token = header.to_str().ok().and_then(auth::bearer);
-        return if token.is_some_and(|token| tokens.admit(token)) { Ok(()) } else { Err(locked()) };
+        return if token.is_some_and(|token| tokens.admit(token)) { Ok(()) } else { Err(token_needed()) };
     }
     let open = table_is_open(route);
-    if !open && !cookie_of(headers).is_some_and(|cookie| house.sessions.knows(cookie)) {
-        return Err(locked());
+    if !open && !cookie_of(headers).is_some_and(|cookie| state.sessions.is_valid(cookie)) {
+        return Err(token_needed());
     }
     if reads { Ok(()) } else { same_origin(headers) }
 }
@@ -163,12 +163,12 @@ fn table_is_open(route: &str) -> bool {
     ["/healthz", "/login", "/style.css"].contains(&route)
 }
 
-fn locked() -> Refusal {
+fn token_needed() -> Refusal {
     let sentence = "a token is needed: send it as Authorization: Bearer TOKEN, or log in at /login";
     Refusal::new(StatusCode::UNAUTHORIZED, sentence)
 }
 
-fn foreign(sentence: &str) -> Refusal {
+fn forbidden(sentence: &str) -> Refusal {
     Refusal::new(StatusCode::FORBIDDEN, sentence)
 }
 
@@ -179,7 +179,7 @@ pub(crate) fn cookie_of(headers: &HeaderMap) -> Option<&str> {
 
 /// Browsers say where an order comes from; programs do not, and need not.
 fn same_origin(headers: &HeaderMap) -> Result<(), Refusal> {
-    let refused = || foreign("orders are taken from pages of this service only");
+    let refused = || forbidden("orders are taken from pages of this service only");
     if let Some(site) = headers.get("sec-fetch-site") {
         return if site == "same-origin" || site == "none" { Ok(()) } else { Err(refused()) };
     }
@@ -213,7 +213,7 @@ pub(crate) fn peer(request: &Request) -> IpAddr {
 }
 
 /// Refusals of pages become pages, and those of the router get a sentence.
-fn dressed(house: &House, response: Response, is_page: bool, wanted: &str, route: &str) -> Response {
+fn finish_response(state: &AppState, response: Response, is_page: bool, path: &str, route: &str) -> Response {
     let refusal = match response.extensions().get::<Refusal>() {
         Some(refusal) => refusal.clone(),
         // The router says which methods it takes in a header, behind us.
@@ -226,7 +226,7 @@ fn dressed(house: &House, response: Response, is_page: bool, wanted: &str, route
         None => return response,
     };
     match is_page {
-        true => pages::refusal(house, &refusal, wanted),
+        true => pages::refusal(state, &refusal, path),
         false => refusal.into_response(),
     }
 }

@@ -19,13 +19,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::sync::Semaphore;
 
-use crate::house::House;
+use crate::app_state::AppState;
 use crate::metrics::Limit;
 use crate::source::Source;
 use crate::{ServiceError, Settings, log, routes};
 
 /// The interval at which the service checks whether it should end.
-const PATIENCE: Duration = Duration::from_millis(30);
+const STOP_POLL: Duration = Duration::from_millis(30);
 /// Room for the head of a request; longer ones are refused.
 const LONGEST_HEAD: usize = 64 << 10;
 
@@ -51,61 +51,61 @@ pub fn serve(
     stop: &AtomicBool,
 ) -> Result<(), ServiceError> {
     let address = listener.local_addr().map_err(ServiceError::System)?;
-    let house = Arc::new(House::new(source, settings, address.ip().is_loopback())?);
+    let state = Arc::new(AppState::new(source, settings, address.ip().is_loopback())?);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(house.settings.threads.clamp(1, 4))
+        .worker_threads(state.settings.threads.clamp(1, 4))
         .enable_io()
         .enable_time()
         .build()
         .map_err(ServiceError::System)?;
-    log::event(&house.settings, "started");
-    runtime.block_on(connections(&house, listener, stop))?;
+    log::event(&state.settings, "started");
+    runtime.block_on(connections(&state, listener, stop))?;
     // Whoever still holds a connection is cut off here.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    house.close()
+    state.close()
 }
 
 async fn connections(
-    house: &Arc<House>,
+    state: &Arc<AppState>,
     listener: TcpListener,
     stop: &AtomicBool,
 ) -> Result<(), ServiceError> {
     let listener = tokio::net::TcpListener::from_std(listener).map_err(ServiceError::System)?;
-    let (router, graceful) = (routes::router(house.clone()), GracefulShutdown::new());
-    let places = Arc::new(Semaphore::new(house.settings.connections()));
+    let (router, graceful) = (routes::router(state.clone()), GracefulShutdown::new());
+    let slots = Arc::new(Semaphore::new(state.settings.connections()));
     while !stop.load(Ordering::Relaxed) {
-        let Ok(accepted) = tokio::time::timeout(PATIENCE, listener.accept()).await else { continue };
+        let Ok(accepted) = tokio::time::timeout(STOP_POLL, listener.accept()).await else { continue };
         let Ok((stream, peer)) = accepted else {
             // The system has no more connections to give for now.
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(STOP_POLL).await;
             continue;
         };
-        let Ok(place) = places.clone().try_acquire_owned() else {
+        let Ok(slot) = slots.clone().try_acquire_owned() else {
             // Not even a refusal is owed: that would need a connection, too.
-            house.metrics.refused(Limit::Connections);
+            state.metrics.refused(Limit::Connections);
             continue;
         };
         // Answers go out as soon as they are there: lines of a stream are short.
         let _ = stream.set_nodelay(true);
-        let connection = lead(house, &router, TokioIo::new(stream), peer);
+        let connection = serve_connection(state, &router, TokioIo::new(stream), peer);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // Whatever went wrong, went wrong for this client alone.
             let _ = connection.await;
-            drop(place);
+            drop(slot);
         });
     }
-    house.stop();
+    state.stop();
     drop(listener);
-    log::event(&house.settings, "stopping");
-    let _ = tokio::time::timeout(house.settings.timeout, graceful.shutdown()).await;
+    log::event(&state.settings, "stopping");
+    let _ = tokio::time::timeout(state.settings.timeout, graceful.shutdown()).await;
     Ok(())
 }
 
 type Connection<S> = hyper::server::conn::http1::Connection<TokioIo<tokio::net::TcpStream>, S>;
 
-fn lead(
-    house: &House,
+fn serve_connection(
+    state: &AppState,
     router: &Router,
     stream: TokioIo<tokio::net::TcpStream>,
     peer: SocketAddr,
@@ -131,7 +131,7 @@ fn lead(
     });
     hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(house.settings.timeout.min(Duration::from_secs(30)))
+        .header_read_timeout(state.settings.timeout.min(Duration::from_secs(30)))
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(stream, service)
 }

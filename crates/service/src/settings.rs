@@ -32,7 +32,7 @@ pub enum LogFormat {
 }
 
 /// The function that writes a log line.
-pub type Teller = Arc<dyn Fn(&str) + Send + Sync>;
+pub type LogSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Settings of a service.
 #[derive(Clone)]
@@ -54,7 +54,7 @@ pub struct Settings {
     /// The format of log lines.
     pub log: LogFormat,
     /// Writes the log lines.
-    pub tell: Teller,
+    pub log_sink: LogSink,
 }
 
 impl Default for Settings {
@@ -69,7 +69,7 @@ impl Default for Settings {
             timeout: Duration::from_secs(30),
             threads: std::thread::available_parallelism().map_or(1, |cores| cores.get()),
             log: LogFormat::None,
-            tell: Arc::new(|_| {}),
+            log_sink: Arc::new(|_| {}),
         }
     }
 }

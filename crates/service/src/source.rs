@@ -7,12 +7,12 @@ use lookalike::engine::JobRecipe;
 use lookalike::report::{Bin, SizeBin};
 use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
-use lookalike_index::{Desk, Index};
+use lookalike_index::{Index, QueryBuffers};
 use serde::Serialize;
 
 use crate::ServiceError;
 use crate::answer::Refusal;
-use crate::job::{Cluster, Found, Job};
+use crate::job::{Cluster, Job, TextResult};
 use crate::store::Store;
 
 /// The data served.
@@ -24,12 +24,12 @@ pub enum Source {
     Index(Box<Store>),
 }
 
-/// The tools and buffers of one worker thread.
-pub(crate) struct Bench {
+/// The buffers of one worker thread.
+pub(crate) struct WorkerBuffers {
     pub(crate) analyser: Analyser,
     pub(crate) a: Features,
     pub(crate) b: Features,
-    desk: Option<Desk>,
+    query_buffers: Option<QueryBuffers>,
 }
 
 /// The reason why something cannot be shown.
@@ -54,7 +54,7 @@ impl From<SourceError> for Refusal {
 
 /// An order of clusters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum SortOrder {
     /// By the number of the keeper.
     Number { descending: bool },
     /// By the number of documents.
@@ -63,20 +63,21 @@ pub(crate) enum Order {
     Similarity { descending: bool },
 }
 
-impl Order {
+impl SortOrder {
     pub(crate) fn descending(self) -> bool {
-        let (Order::Number { descending } | Order::Size { descending } | Order::Similarity { descending }) =
-            self;
+        let (SortOrder::Number { descending }
+        | SortOrder::Size { descending }
+        | SortOrder::Similarity { descending }) = self;
         descending
     }
 }
 
 /// A request for clusters: search, order and range.
 #[derive(Debug, Clone)]
-pub(crate) struct Wanted {
+pub(crate) struct ClusterQuery {
     /// A part of the id of one of their documents.
     pub(crate) search: Option<String>,
-    pub(crate) order: Order,
+    pub(crate) order: SortOrder,
     pub(crate) offset: usize,
     pub(crate) count: usize,
 }
@@ -132,11 +133,11 @@ pub(crate) struct Member {
 
 /// A document, with its text if available.
 #[derive(Debug)]
-pub(crate) struct Card {
+pub(crate) struct DocumentView {
     pub(crate) number: u64,
     pub(crate) id: Option<String>,
     pub(crate) state: State,
-    pub(crate) text: Found,
+    pub(crate) text: TextResult,
 }
 
 /// The state of a document.
@@ -147,15 +148,15 @@ pub(crate) enum State {
     /// It is removed.
     Removed { witness: String, number: u64, other: bool, similarity: Option<f64> },
     /// It is not in the data served: a user pasted it.
-    Elsewhere,
+    Pasted,
 }
 
 /// A count and what it is of.
-pub(crate) type Figure = (&'static str, u64);
+pub(crate) type NamedCount = (&'static str, u64);
 
 /// The settings of opening a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Opening {
+pub struct OpenOptions {
     /// True if nothing is added to an index, so that another process may do so.
     pub read_only: bool,
     /// True if the acknowledged writes of an index survive a crash of the machine.
@@ -164,9 +165,9 @@ pub struct Opening {
 
 impl Source {
     /// Detects the contents of a folder, and opens them.
-    pub fn open(folder: &Path, opening: Opening) -> Result<Self, ServiceError> {
-        if Index::is_there(folder) {
-            let store = Store::open(folder, opening.read_only, opening.sync)?;
+    pub fn open(folder: &Path, options: OpenOptions) -> Result<Self, ServiceError> {
+        if Index::exists(folder) {
+            let store = Store::open(folder, options.read_only, options.sync)?;
             return Ok(Source::Index(Box::new(store)));
         }
         if Job::is_one(folder) {
@@ -208,23 +209,23 @@ impl Source {
         }
     }
 
-    /// Returns the tools for one thread.
-    pub(crate) fn bench(&self) -> Bench {
+    /// Returns the buffers for one thread.
+    pub(crate) fn worker_buffers(&self) -> WorkerBuffers {
         let profile = self.recipe().profile().unwrap_or_else(|_| lookalike::text::Profile::web());
-        let desk = match self {
+        let query_buffers = match self {
             Source::Job(_) => None,
-            Source::Index(store) => store.desk(),
+            Source::Index(store) => store.query_buffers(),
         };
-        Bench {
+        WorkerBuffers {
             analyser: Analyser::with_secret(&profile, Secret::of_process()),
             a: Features::default(),
             b: Features::default(),
-            desk,
+            query_buffers,
         }
     }
 
     /// Returns the main counts.
-    pub(crate) fn figures(&self) -> Vec<Figure> {
+    pub(crate) fn figures(&self) -> Vec<NamedCount> {
         match self {
             Source::Index(store) => store.figures(),
             Source::Job(job) => {
@@ -241,25 +242,29 @@ impl Source {
     }
 
     /// Near-duplicates by similarity to the one that stands for them, and clusters by size.
-    pub(crate) fn pictures(&self, bench: &mut Bench) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
+    pub(crate) fn histograms(&self, worker: &mut WorkerBuffers) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
         match self {
             Source::Job(job) => Ok((job.similarities(), job.sizes())),
-            Source::Index(store) => store.pictures(bench),
+            Source::Index(store) => store.histograms(worker),
         }
     }
 
     /// Some clusters, in an order.
-    pub(crate) fn clusters(&self, bench: &mut Bench, wanted: &Wanted) -> Result<ClusterPage, Refusal> {
+    pub(crate) fn clusters(
+        &self,
+        worker: &mut WorkerBuffers,
+        query: &ClusterQuery,
+    ) -> Result<ClusterPage, Refusal> {
         match self {
-            Source::Job(job) => Ok(job.page(wanted)?),
-            Source::Index(store) => store.page(bench, wanted),
+            Source::Job(job) => Ok(job.page(query)?),
+            Source::Index(store) => store.page(worker, query),
         }
     }
 
     /// A cluster by its name, with `count` documents from `offset` on.
     pub(crate) fn cluster(
         &self,
-        bench: &mut Bench,
+        worker: &mut WorkerBuffers,
         name: &str,
         offset: usize,
         count: usize,
@@ -267,25 +272,29 @@ impl Source {
         match self {
             Source::Job(job) => Ok(job.view(name, offset, count)?),
             Source::Index(store) => match plain_number(name) {
-                Some(keeper) => store.view(bench, keeper, offset, count),
+                Some(keeper) => store.view(worker, keeper, offset, count),
                 None => Ok(None),
             },
         }
     }
 
     /// A document by its number.
-    pub(crate) fn document(&self, bench: &mut Bench, number: u64) -> Result<Option<Card>, Refusal> {
+    pub(crate) fn document(
+        &self,
+        worker: &mut WorkerBuffers,
+        number: u64,
+    ) -> Result<Option<DocumentView>, Refusal> {
         match self {
-            Source::Job(job) => Ok(job.card(number)?),
-            Source::Index(store) => store.card(bench, number),
+            Source::Job(job) => Ok(job.document_view(number)?),
+            Source::Index(store) => store.document_view(worker, number),
         }
     }
 
     /// The number of a document by its id, where that can be known: a job has no list of all ids.
-    pub(crate) fn number_of(&self, bench: &mut Bench, id: &str) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn number_of(&self, worker: &mut WorkerBuffers, id: &str) -> Result<Option<u64>, Refusal> {
         match self {
             Source::Job(_) => Ok(None),
-            Source::Index(store) => store.number_of(bench, id),
+            Source::Index(store) => store.number_of(worker, id),
         }
     }
 
@@ -298,18 +307,20 @@ impl Source {
     }
 }
 
-impl Bench {
+impl WorkerBuffers {
     /// Returns the buffers for queries to the index.
-    pub(crate) fn desk(&mut self) -> Result<&mut Desk, Refusal> {
-        self.desk.as_mut().ok_or_else(|| Refusal::failed("there is no memory to work with; try again"))
+    pub(crate) fn query_buffers(&mut self) -> Result<&mut QueryBuffers, Refusal> {
+        self.query_buffers
+            .as_mut()
+            .ok_or_else(|| Refusal::failed("there is no memory to work with; try again"))
     }
 }
 
 impl Job {
-    fn page(&self, wanted: &Wanted) -> Result<ClusterPage, SourceError> {
-        let found = wanted.search.as_deref().map(|search| self.clusters.search(search)).transpose()?;
+    fn page(&self, query: &ClusterQuery) -> Result<ClusterPage, SourceError> {
+        let found = query.search.as_deref().map(|search| self.clusters.search(search)).transpose()?;
         let among = found.as_deref().map(|found| found.lines.as_slice());
-        let lines = self.clusters.page(among, wanted.order, wanted.offset, wanted.count);
+        let lines = self.clusters.page(among, query.order, query.offset, query.count);
         let rows: Result<Vec<ClusterRow>, SourceError> =
             lines.into_iter().map(|line| Ok(self.row(line, &self.clusters.read(line)?))).collect();
         Ok(ClusterPage {
@@ -363,7 +374,7 @@ impl Job {
         }
     }
 
-    fn card(&self, number: u64) -> Result<Option<Card>, SourceError> {
+    fn document_view(&self, number: u64) -> Result<Option<DocumentView>, SourceError> {
         if number >= self.summary.documents {
             return Ok(None);
         }
@@ -385,19 +396,19 @@ impl Job {
         };
         let mut text = self.texts.read(number);
         // The tables know the ids of all documents in clusters: another one means another input.
-        if let (Found::Text(found), Some(id)) = (&text, &id)
+        if let (TextResult::Text(found), Some(id)) = (&text, &id)
             && found.id != *id
         {
-            text = Found::Gone(format!(
+            text = TextResult::Unavailable(format!(
                 "the input has the document {} in this place; it was changed",
                 found.id.chars().take(100).collect::<String>()
             ));
         }
         let id = id.or_else(|| match &text {
-            Found::Text(text) => Some(text.id.clone()),
-            Found::Gone(_) => None,
+            TextResult::Text(text) => Some(text.id.clone()),
+            TextResult::Unavailable(_) => None,
         });
-        Ok(Some(Card { number, id, state, text }))
+        Ok(Some(DocumentView { number, id, state, text }))
     }
 }
 

@@ -9,26 +9,28 @@ use lookalike::engine::JobRecipe;
 use lookalike::model::{Document, Media, SpanMap};
 use lookalike::report::{Bin, SizeBin};
 use lookalike_index::{
-    Cluster, Desk, Entry, Index, IndexError, Known, Mode, Prepared, State, Verdict, Writing,
+    Cluster, Entry, Index, IndexError, Mode, OnExistingId, PreparedDocument, QueryBuffers, State, Verdict,
+    WriterOptions,
 };
 use serde::Serialize;
 
 use crate::ServiceError;
 use crate::answer::Refusal;
-use crate::api::request::{Checked, Content};
-use crate::job::{Found, Text, title};
+use crate::api::request::{CheckedDocument, Content};
+use crate::job::{Text, TextResult, title};
 use crate::source::{
-    Bench, Card, ClusterPage, ClusterRow, ClusterView, Figure, Member, Order, State as Fate, Wanted,
+    ClusterPage, ClusterQuery, ClusterRow, ClusterView, DocumentView, Member, NamedCount, SortOrder,
+    State as DocumentState, WorkerBuffers,
 };
 
 /// The time for which a list of clusters is reused, even if documents are added in between.
-const FRESH: Duration = Duration::from_secs(5);
+const SCAN_LIFETIME: Duration = Duration::from_secs(5);
 /// The most near-duplicates that are all looked at; of more, only a part.
-const MOST_WALKED: u64 = 50_000;
+const MOST_SCANNED: u64 = 50_000;
 /// The time limit of a search.
-const SEARCH: Duration = Duration::from_secs(3);
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(3);
 /// The largest cluster whose lowest similarity is computed in lists.
-const LARGE: u32 = 1000;
+const LARGEST_MEASURED: u32 = 1000;
 
 /// An index that is served.
 #[derive(Debug)]
@@ -38,12 +40,12 @@ pub struct Store {
     folder: PathBuf,
     recipe: JobRecipe,
     writes: bool,
-    walked: Mutex<Option<Arc<Walked>>>,
+    scan: Mutex<Option<Arc<ClusterScan>>>,
 }
 
-/// The result of a walk over all clusters.
+/// The result of a scan of all clusters.
 #[derive(Debug)]
-pub(crate) struct Walked {
+pub(crate) struct ClusterScan {
     begun: Instant,
     /// The number of the next document and the number of deleted documents, by which changes are noticed.
     mark: (u32, u64),
@@ -55,7 +57,7 @@ pub(crate) struct Walked {
 
 /// The answer to a query.
 #[derive(Debug, Serialize)]
-pub(crate) struct Answered {
+pub(crate) struct QueryResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,
     pub(crate) matches: Vec<Match>,
@@ -77,7 +79,7 @@ pub(crate) struct Match {
 
 /// The result of adding a document.
 #[derive(Debug, Serialize)]
-pub(crate) struct Added {
+pub(crate) struct AddResult {
     pub(crate) id: String,
     pub(crate) n: u32,
     /// True if it was added and is kept: no kept document is its witness.
@@ -98,7 +100,7 @@ pub(crate) struct Witness {
 
 /// A document of the index.
 #[derive(Debug, Serialize)]
-pub(crate) struct Described {
+pub(crate) struct DocumentDetails {
     pub(crate) n: u32,
     pub(crate) id: String,
     pub(crate) url: Option<String>,
@@ -122,14 +124,18 @@ impl From<IndexError> for Refusal {
 impl Store {
     /// Opens an index, to be added to unless it is for reading alone.
     pub(crate) fn open(folder: &Path, read_only: bool, sync: bool) -> Result<Self, ServiceError> {
-        let mode = if read_only { Mode::Read } else { Mode::Write(Writing { sync, ..Writing::default() }) };
+        let mode = if read_only {
+            Mode::Read
+        } else {
+            Mode::Write(WriterOptions { sync, ..WriterOptions::default() })
+        };
         let index = Index::open(folder, mode)?;
         Ok(Store {
             recipe: index.recipe().clone(),
             index: RwLock::new(Some(index)),
             folder: folder.to_owned(),
             writes: !read_only,
-            walked: Mutex::new(None),
+            scan: Mutex::new(None),
         })
     }
 
@@ -142,9 +148,9 @@ impl Store {
     }
 
     /// Buffers for one thread.
-    pub(crate) fn desk(&self) -> Option<Desk> {
+    pub(crate) fn query_buffers(&self) -> Option<QueryBuffers> {
         let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
-        index.as_ref().and_then(|index| index.desk().ok())
+        index.as_ref().and_then(|index| index.buffers().ok())
     }
 
     /// Ends writing.
@@ -164,7 +170,7 @@ impl Store {
         if self.writes { Ok(()) } else { Err(Refusal::conflict(sentence)) }
     }
 
-    pub(crate) fn figures(&self) -> Vec<Figure> {
+    pub(crate) fn figures(&self) -> Vec<NamedCount> {
         let stats = self.with(|index| Ok(index.stats()));
         let Ok(stats) = stats else { return Vec::new() };
         vec![
@@ -181,14 +187,14 @@ impl Store {
     /// Finds the documents that a document is a near-duplicate of.
     pub(crate) fn query(
         &self,
-        bench: &mut Bench,
-        document: &Checked,
+        worker: &mut WorkerBuffers,
+        document: &CheckedDocument,
         limit: usize,
-    ) -> Result<Answered, Refusal> {
+    ) -> Result<QueryResult, Refusal> {
         self.with(|index| {
-            let desk = bench.desk()?;
-            let prepared = prepare(index, desk, document)?;
-            let answer = index.query(desk, &prepared, limit)?;
+            let buffers = worker.query_buffers()?;
+            let prepared = prepare(index, buffers, document)?;
+            let answer = index.query(buffers, &prepared, limit)?;
             let found = |one: lookalike_index::Match| Match {
                 n: one.number,
                 id: one.id,
@@ -198,35 +204,35 @@ impl Store {
                 kept: one.kept,
             };
             let matches = answer.matches.into_iter().map(found).collect();
-            Ok(Answered { id: document.id.clone(), matches, total: answer.total })
+            Ok(QueryResult { id: document.id.clone(), matches, total: answer.total })
         })
     }
 
     /// Queries and adds documents in one step; a document that cannot be added has a reason instead of a result.
     pub(crate) fn add(
         &self,
-        bench: &mut Bench,
-        documents: &[Checked],
-        known: Known,
-    ) -> Result<Vec<Result<Added, Refusal>>, Refusal> {
+        worker: &mut WorkerBuffers,
+        documents: &[CheckedDocument],
+        on_existing: OnExistingId,
+    ) -> Result<Vec<Result<AddResult, Refusal>>, Refusal> {
         self.check_writes()?;
         self.with(|index| {
-            let desk = bench.desk()?;
+            let buffers = worker.query_buffers()?;
             let (mut answers, mut ready) = (Vec::new(), Vec::new());
             for document in documents {
-                let prepared = prepare(index, desk, document).and_then(|mut prepared| {
-                    index.look_up(desk, &mut prepared)?;
+                let prepared = prepare(index, buffers, document).and_then(|mut prepared| {
+                    index.look_up(buffers, &mut prepared)?;
                     Ok(prepared)
                 });
                 answers.push(prepared.map(|prepared| ready.push(prepared)));
             }
-            let mut verdicts = index.add(ready, known)?.into_iter();
+            let mut verdicts = index.add(ready, on_existing)?.into_iter();
             let mut all = Vec::with_capacity(documents.len());
             for (document, answer) in documents.iter().zip(answers) {
                 all.push(match (answer, document.id.as_deref().unwrap_or_default()) {
                     (Err(refusal), _) => Err(refusal),
                     (Ok(()), id) => match verdicts.next() {
-                        Some(verdict) => told(index, desk, id, verdict)?,
+                        Some(verdict) => add_result(index, buffers, id, verdict)?,
                         None => Err(Refusal::failed("the index gave no verdict; please report it")),
                     },
                 });
@@ -244,19 +250,19 @@ impl Store {
     /// The documents of an id.
     pub(crate) fn describe(
         &self,
-        bench: &mut Bench,
+        worker: &mut WorkerBuffers,
         id: &str,
         text: bool,
-    ) -> Result<Vec<Described>, Refusal> {
+    ) -> Result<Vec<DocumentDetails>, Refusal> {
         self.with(|index| {
-            let desk = bench.desk()?;
+            let buffers = worker.query_buffers()?;
             let mut all = Vec::new();
-            for entry in index.get(desk, id)? {
-                let text = if text { index.text(desk, entry.number)? } else { None };
-                all.push(Described {
+            for entry in index.get(buffers, id)? {
+                let text = if text { index.text(buffers, entry.number)? } else { None };
+                all.push(DocumentDetails {
                     n: entry.number,
                     kept: entry.state == State::Kept,
-                    witness: witness(index, desk, entry.state)?,
+                    witness: witness(index, buffers, entry.state)?,
                     id: entry.id,
                     url: entry.url,
                     words: entry.words,
@@ -269,48 +275,55 @@ impl Store {
     }
 
     /// The number of a document by its id.
-    pub(crate) fn number_of(&self, bench: &mut Bench, id: &str) -> Result<Option<u64>, Refusal> {
-        self.with(|index| Ok(index.get(bench.desk()?, id)?.first().map(|entry| entry.number.into())))
+    pub(crate) fn number_of(&self, worker: &mut WorkerBuffers, id: &str) -> Result<Option<u64>, Refusal> {
+        self.with(|index| {
+            Ok(index.get(worker.query_buffers()?, id)?.first().map(|entry| entry.number.into()))
+        })
     }
 
     /// A document by its number.
-    pub(crate) fn card(&self, bench: &mut Bench, number: u64) -> Result<Option<Card>, Refusal> {
+    pub(crate) fn document_view(
+        &self,
+        worker: &mut WorkerBuffers,
+        number: u64,
+    ) -> Result<Option<DocumentView>, Refusal> {
         let Ok(number) = u32::try_from(number) else { return Ok(None) };
         self.with(|index| {
-            let desk = bench.desk()?;
-            let Some(entry) = index.entry(desk, number)? else { return Ok(None) };
+            let buffers = worker.query_buffers()?;
+            let Some(entry) = index.entry(buffers, number)? else { return Ok(None) };
             let state = match entry.state {
-                State::Removed { witness, similarity } => Fate::Removed {
-                    witness: index.entry(desk, witness)?.map(|entry| entry.id).unwrap_or_default(),
+                State::Removed { witness, similarity } => DocumentState::Removed {
+                    witness: index.entry(buffers, witness)?.map(|entry| entry.id).unwrap_or_default(),
                     number: witness.into(),
                     other: false,
                     similarity,
                 },
-                _ => Fate::Kept { others: index.members(desk, number)?.len() as u64 },
+                _ => DocumentState::Kept { others: index.members(buffers, number)?.len() as u64 },
             };
-            let text = match index.text(desk, number)? {
-                Some(text) => Found::Text(Box::new(plain(&entry.id, entry.url.clone(), text))),
-                None => Found::Gone("the index keeps no texts".to_owned()),
+            let text = match index.text(buffers, number)? {
+                Some(text) => TextResult::Text(Box::new(plain_text(&entry.id, entry.url.clone(), text))),
+                None => TextResult::Unavailable("the index keeps no texts".to_owned()),
             };
-            Ok(Some(Card { number: number.into(), id: Some(entry.id), state, text }))
+            Ok(Some(DocumentView { number: number.into(), id: Some(entry.id), state, text }))
         })
     }
 
     /// A kept document and those it stands for.
     pub(crate) fn view(
         &self,
-        bench: &mut Bench,
+        worker: &mut WorkerBuffers,
         keeper: u64,
         offset: usize,
         count: usize,
     ) -> Result<Option<ClusterView>, Refusal> {
         let Ok(number) = u32::try_from(keeper) else { return Ok(None) };
         self.with(|index| {
-            let desk = bench.desk()?;
-            let Some(keeper) = index.entry(desk, number)?.filter(|entry| entry.state == State::Kept) else {
+            let buffers = worker.query_buffers()?;
+            let Some(keeper) = index.entry(buffers, number)?.filter(|entry| entry.state == State::Kept)
+            else {
                 return Ok(None);
             };
-            let members = index.members(desk, number)?;
+            let members = index.members(buffers, number)?;
             if members.is_empty() {
                 return Ok(None);
             }
@@ -329,73 +342,82 @@ impl Store {
     }
 
     /// Some clusters, in an order.
-    pub(crate) fn page(&self, bench: &mut Bench, wanted: &Wanted) -> Result<ClusterPage, Refusal> {
-        let walked = self.walked(bench)?;
-        let (mut clusters, complete) = match &wanted.search {
-            None => (walked.clusters.clone(), true),
-            Some(search) => self.search(bench, &walked, search)?,
+    pub(crate) fn page(
+        &self,
+        worker: &mut WorkerBuffers,
+        query: &ClusterQuery,
+    ) -> Result<ClusterPage, Refusal> {
+        let scan = self.scan(worker)?;
+        let (mut clusters, complete) = match &query.search {
+            None => (scan.clusters.clone(), true),
+            Some(search) => self.search(worker, &scan, search)?,
         };
-        match wanted.order {
-            Order::Number { .. } => {}
-            Order::Size { .. } => clusters.sort_by_key(|cluster| cluster.size),
-            Order::Similarity { .. } => {
+        match query.order {
+            SortOrder::Number { .. } => {}
+            SortOrder::Size { .. } => clusters.sort_by_key(|cluster| cluster.size),
+            SortOrder::Similarity { .. } => {
                 let too_many = || {
                     let sentence = format!(
-                        "sort: an index of more than {MOST_WALKED} near-duplicates is sorted by number or size only"
+                        "sort: an index of more than {MOST_SCANNED} near-duplicates is sorted by number or size only"
                     );
                     Refusal::wrong(sentence)
                 };
-                let lowest = walked.lowest.as_ref().ok_or_else(too_many)?;
+                let lowest = scan.lowest.as_ref().ok_or_else(too_many)?;
                 let of = |cluster: &Cluster| lowest.get(&cluster.keeper).copied().unwrap_or(f64::INFINITY);
                 clusters.sort_by(|one, two| of(one).total_cmp(&of(two)));
             }
         }
-        if wanted.order.descending() {
+        if query.order.descending() {
             clusters.reverse();
         }
         let total = clusters.len() as u64;
-        let rows = clusters.iter().skip(wanted.offset).take(wanted.count);
+        let rows = clusters.iter().skip(query.offset).take(query.count);
         let rows: Result<Vec<ClusterRow>, Refusal> =
-            rows.map(|cluster| self.row(bench, &walked, cluster)).collect();
+            rows.map(|cluster| self.row(worker, &scan, cluster)).collect();
         Ok(ClusterPage { clusters: rows?, total, complete })
     }
 
-    fn row(&self, bench: &mut Bench, walked: &Walked, cluster: &Cluster) -> Result<ClusterRow, Refusal> {
+    fn row(
+        &self,
+        worker: &mut WorkerBuffers,
+        scan: &ClusterScan,
+        cluster: &Cluster,
+    ) -> Result<ClusterRow, Refusal> {
         let (keeper, size) = (cluster.keeper, cluster.size);
         self.with(|index| {
-            let desk = bench.desk()?;
-            let known = walked.lowest.as_ref().and_then(|lowest| lowest.get(&keeper).copied());
+            let buffers = worker.query_buffers()?;
+            let known = scan.lowest.as_ref().and_then(|lowest| lowest.get(&keeper).copied());
             let lowest_similarity = match known {
-                None if size <= LARGE => lowest(&index.members(desk, keeper)?),
+                None if size <= LARGEST_MEASURED => lowest(&index.members(buffers, keeper)?),
                 known => known,
             };
             // It may have been taken out since the clusters were counted.
-            let keep = index.entry(desk, keeper)?.map_or("(gone)".to_owned(), |entry| entry.id);
+            let keep = index.entry(buffers, keeper)?.map_or("(gone)".to_owned(), |entry| entry.id);
             let cluster = keeper.into();
             let name = keeper.to_string();
             Ok(ClusterRow { cluster, name, keep, size: size.into(), lowest_similarity, against: None })
         })
     }
 
-    /// Clusters with `wanted` in the id of one of their documents; false when there was no time for all.
+    /// Clusters with `search` in the id of one of their documents; false when there was no time for all.
     fn search(
         &self,
-        bench: &mut Bench,
-        walked: &Walked,
-        wanted: &str,
+        worker: &mut WorkerBuffers,
+        scan: &ClusterScan,
+        search: &str,
     ) -> Result<(Vec<Cluster>, bool), Refusal> {
-        let end = Instant::now() + SEARCH;
+        let end = Instant::now() + SEARCH_TIMEOUT;
         let mut found = Vec::new();
         self.with(|index| {
-            let desk = bench.desk()?;
-            for cluster in &walked.clusters {
+            let buffers = worker.query_buffers()?;
+            for cluster in &scan.clusters {
                 if Instant::now() > end {
                     return Ok((std::mem::take(&mut found), false));
                 }
-                let keeper = index.entry(desk, cluster.keeper)?;
-                let is_it = |entry: &Entry| entry.id.contains(wanted);
+                let keeper = index.entry(buffers, cluster.keeper)?;
+                let is_it = |entry: &Entry| entry.id.contains(search);
                 if keeper.as_ref().is_some_and(is_it)
-                    || index.members(desk, cluster.keeper)?.iter().any(is_it)
+                    || index.members(buffers, cluster.keeper)?.iter().any(is_it)
                 {
                     found.push(*cluster);
                 }
@@ -405,80 +427,88 @@ impl Store {
     }
 
     /// All clusters as they are, or as they were a moment ago.
-    fn walked(&self, bench: &mut Bench) -> Result<Arc<Walked>, Refusal> {
-        // Whoever comes while the walk is under way waits for it, and does not walk, too.
-        let mut held = self.walked.lock().unwrap_or_else(PoisonError::into_inner);
-        let walked = self.with(|index| {
+    fn scan(&self, worker: &mut WorkerBuffers) -> Result<Arc<ClusterScan>, Refusal> {
+        // Whoever comes while the scan is under way waits for it, and does not scan, too.
+        let mut cached = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+        let scan = self.with(|index| {
             let mark = (index.next(), index.stats().deleted);
-            if let Some(before) = &*held
-                && (before.mark == mark || before.begun.elapsed() < FRESH)
+            if let Some(before) = &*cached
+                && (before.mark == mark || before.begun.elapsed() < SCAN_LIFETIME)
             {
                 return Ok(before.clone());
             }
-            Ok(Arc::new(walk(index, bench.desk()?, mark)?))
+            Ok(Arc::new(scan_clusters(index, worker.query_buffers()?, mark)?))
         })?;
-        *held = Some(walked.clone());
-        Ok(walked)
+        *cached = Some(scan.clone());
+        Ok(scan)
     }
 
     /// Near-duplicates by similarity to the one that stands for them, and clusters by size.
-    pub(crate) fn pictures(&self, bench: &mut Bench) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
-        let walked = self.walked(bench)?;
+    pub(crate) fn histograms(&self, worker: &mut WorkerBuffers) -> Result<(Vec<Bin>, Vec<SizeBin>), Refusal> {
+        let scan = self.scan(worker)?;
         let threshold = self.recipe.measure().map_or(0.0, |measure| measure.threshold.value());
-        let sizes = walked.clusters.iter().map(|cluster| cluster.size);
-        Ok((crate::job::bins(&walked.histogram, threshold), crate::job::size_bins(sizes)))
+        let sizes = scan.clusters.iter().map(|cluster| cluster.size);
+        Ok((crate::job::bins(&scan.histogram, threshold), crate::job::size_bins(sizes)))
     }
 }
 
-/// Goes through all clusters.
-fn walk(index: &Index, desk: &mut Desk, mark: (u32, u64)) -> Result<Walked, IndexError> {
+/// Scans all clusters.
+fn scan_clusters(
+    index: &Index,
+    buffers: &mut QueryBuffers,
+    mark: (u32, u64),
+) -> Result<ClusterScan, IndexError> {
     let begun = Instant::now();
-    let clusters = index.clusters(desk)?;
+    let clusters = index.clusters(buffers)?;
     let near: u64 = clusters.iter().map(|cluster| u64::from(cluster.size) - 1).sum();
-    let all = near <= MOST_WALKED;
-    let step = near.div_ceil(MOST_WALKED).max(1) as usize;
+    let all = near <= MOST_SCANNED;
+    let step = near.div_ceil(MOST_SCANNED).max(1) as usize;
     let (mut histogram, mut least) = (vec![0; 101], BTreeMap::new());
     for cluster in clusters.iter().step_by(step) {
-        let members = index.members(desk, cluster.keeper)?;
+        let members = index.members(buffers, cluster.keeper)?;
         for similarity in members.iter().filter_map(|member| similarity_of(member.state)) {
             histogram[(similarity.clamp(0.0, 1.0) * 100.0) as usize] += 1;
         }
         least.extend(lowest(&members).map(|lowest| (cluster.keeper, lowest)));
     }
-    Ok(Walked { begun, mark, clusters, lowest: all.then_some(least), histogram })
+    Ok(ClusterScan { begun, mark, clusters, lowest: all.then_some(least), histogram })
 }
 
-fn prepare(index: &Index, desk: &mut Desk, document: &Checked) -> Result<Prepared, Refusal> {
+fn prepare(
+    index: &Index,
+    buffers: &mut QueryBuffers,
+    document: &CheckedDocument,
+) -> Result<PreparedDocument, Refusal> {
     let (media, text) = match &document.content {
         Content::Text(text) => (Media::Text, text),
         Content::Html(html) => (Media::Html, html),
     };
     let id = document.id.as_deref().unwrap_or_default();
-    let document = Document::alone(id, document.url.as_deref(), media, text);
-    desk.document(index.examiner(), &document).map_err(Refusal::wrong)
+    let document = Document::from_text(id, document.url.as_deref(), media, text);
+    buffers.document(index.examiner(), &document).map_err(Refusal::wrong)
 }
 
-fn told(
+fn add_result(
     index: &Index,
-    desk: &mut Desk,
+    buffers: &mut QueryBuffers,
     id: &str,
     verdict: Verdict,
-) -> Result<Result<Added, Refusal>, Refusal> {
+) -> Result<Result<AddResult, Refusal>, Refusal> {
     Ok(match verdict {
         Verdict::Conflict { .. } => Err(Refusal::conflict(
             "id: another document bears it with other words; take that one out first, or send known=replace",
         )),
         Verdict::Added { number, state, known } => {
             let new = state == State::Kept && !known;
-            let witness = witness(index, desk, state)?;
-            Ok(Added { id: id.to_owned(), n: number, new, known, witness })
+            let witness = witness(index, buffers, state)?;
+            Ok(AddResult { id: id.to_owned(), n: number, new, known, witness })
         }
     })
 }
 
-fn witness(index: &Index, desk: &mut Desk, state: State) -> Result<Option<Witness>, Refusal> {
+fn witness(index: &Index, buffers: &mut QueryBuffers, state: State) -> Result<Option<Witness>, Refusal> {
     let State::Removed { witness, similarity } = state else { return Ok(None) };
-    let id = index.entry(desk, witness)?.map(|entry| entry.id).unwrap_or_default();
+    let id = index.entry(buffers, witness)?.map(|entry| entry.id).unwrap_or_default();
     Ok(Some(Witness { n: witness, id, similarity: similarity.map(rounded) }))
 }
 
@@ -509,7 +539,7 @@ fn rounded(similarity: f64) -> f64 {
 }
 
 /// A text that is its own source.
-pub(crate) fn plain(id: &str, url: Option<String>, text: String) -> Text {
+pub(crate) fn plain_text(id: &str, url: Option<String>, text: String) -> Text {
     Text {
         id: id.to_owned(),
         url,

@@ -2,15 +2,15 @@
 
 /// The classes of the bytes of a block of 64, one bit for each byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bits {
+pub(crate) struct BlockMasks {
     /// ASCII letters and digits.
     pub(crate) words: u64,
     /// Bytes beyond ASCII.
-    pub(crate) beyond: u64,
+    pub(crate) non_ascii: u64,
 }
 
-/// Most places that one call of [`Blocks::places`] may write.
-pub(crate) const MOST_PLACES: usize = 64 + 16;
+/// Most offsets that one call of [`Blocks::bit_offsets`] may write.
+pub(crate) const MAX_OFFSETS: usize = 64 + 16;
 
 /// The operations that processors do differently.
 ///
@@ -18,11 +18,11 @@ pub(crate) const MOST_PLACES: usize = 64 + 16;
 /// they are there, inside functions that are built for them.
 pub(crate) trait Blocks {
     /// Copies a block with its ASCII capitals made small, and says what it holds.
-    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits;
+    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks;
 
-    /// Writes `base` plus the place of every bit, in order. May write further numbers behind them, up to
-    /// [`MOST_PLACES`] in all.
-    fn places(bits: u64, base: u32, out: &mut [u32; MOST_PLACES]);
+    /// Writes `base` plus the offset of every bit, in order. May write further numbers behind them, up to
+    /// [`MAX_OFFSETS`] in all.
+    fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]);
 }
 
 /// In plain code, of which the compiler makes what it can.
@@ -30,7 +30,7 @@ pub(crate) struct Portable;
 
 impl Blocks for Portable {
     #[inline(always)]
-    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits {
+    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
         let mut flags = [0u8; 64];
         for ((out, flag), &byte) in out.iter_mut().zip(&mut flags).zip(block) {
             let small = byte | if byte.wrapping_sub(b'A') < 26 { 0x20 } else { 0 };
@@ -38,11 +38,11 @@ impl Blocks for Portable {
             *out = small;
             *flag = if word { 0x80 } else { 0 };
         }
-        Bits { words: high_bits(&flags), beyond: high_bits(block) }
+        BlockMasks { words: high_bits(&flags), non_ascii: high_bits(block) }
     }
 
     #[inline(always)]
-    fn places(mut bits: u64, base: u32, out: &mut [u32; MOST_PLACES]) {
+    fn bit_offsets(mut bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]) {
         // Eight without asking: how many there are cannot be guessed, and writing too many is cheaper.
         for eight in out.as_chunks_mut::<8>().0 {
             for place in eight {
@@ -75,18 +75,18 @@ pub(crate) use x86::{Avx2, Avx512};
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::{Bits, Blocks, MOST_PLACES, Portable};
+    use super::{BlockMasks, Blocks, MAX_OFFSETS, Portable};
 
     pub(crate) struct Avx2;
 
     impl Blocks for Avx2 {
         #[inline(always)]
-        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits {
-            let mut bits = Bits { words: 0, beyond: 0 };
+        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
+            let mut bits = BlockMasks { words: 0, non_ascii: 0 };
             for half in 0..2 {
                 // SAFETY: both arrays have 32 bytes from `32 * half` on; the instructions are there by the trait's
                 // contract.
-                let (words, beyond) = unsafe {
+                let (words, non_ascii) = unsafe {
                     let bytes = _mm256_loadu_si256(block.as_ptr().add(32 * half).cast());
                     let all = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
                     // Smaller or equal without sign: the minimum of both is the first.
@@ -100,14 +100,14 @@ mod x86 {
                     (words.cast_unsigned(), _mm256_movemask_epi8(bytes).cast_unsigned())
                 };
                 bits.words |= u64::from(words) << (32 * half);
-                bits.beyond |= u64::from(beyond) << (32 * half);
+                bits.non_ascii |= u64::from(non_ascii) << (32 * half);
             }
             bits
         }
 
         #[inline(always)]
-        fn places(bits: u64, base: u32, out: &mut [u32; MOST_PLACES]) {
-            Portable::places(bits, base, out);
+        fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]) {
+            Portable::bit_offsets(bits, base, out);
         }
     }
 
@@ -115,7 +115,7 @@ mod x86 {
 
     impl Blocks for Avx512 {
         #[inline(always)]
-        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> Bits {
+        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
             // SAFETY: both arrays have 64 bytes; the instructions are there by the trait's contract.
             unsafe {
                 let bytes = _mm512_loadu_si512(block.as_ptr().cast());
@@ -125,12 +125,12 @@ mod x86 {
                 let letter = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(small, all(b'a')), all(26));
                 let digit = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(small, all(b'0')), all(10));
                 _mm512_storeu_si512(out.as_mut_ptr().cast(), small);
-                Bits { words: letter | digit, beyond: _mm512_movepi8_mask(bytes) }
+                BlockMasks { words: letter | digit, non_ascii: _mm512_movepi8_mask(bytes) }
             }
         }
 
         #[inline(always)]
-        fn places(bits: u64, base: u32, out: &mut [u32; MOST_PLACES]) {
+        fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]) {
             /// The numbers from 0 to 63.
             static NUMBERS: [u8; 64] = {
                 let mut numbers = [0; 64];
@@ -141,23 +141,23 @@ mod x86 {
                 }
                 numbers
             };
-            // SAFETY: the numbers are 64 bytes; each turn writes 16 places of `out`, which has room for five turns,
+            // SAFETY: the numbers are 64 bytes; each turn writes 16 elements of `out`, which has room for five turns,
             // and there are at most four; the instructions are there by the trait's contract.
             unsafe {
                 let numbers = _mm512_loadu_si512(NUMBERS.as_ptr().cast());
-                let mut places = _mm512_maskz_compress_epi8(bits, numbers);
+                let mut bit_offsets = _mm512_maskz_compress_epi8(bits, numbers);
                 let base = _mm512_set1_epi32(base.cast_signed());
                 let mut left = bits.count_ones();
                 let mut target = out.as_mut_ptr();
                 loop {
-                    let sixteen = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(places));
+                    let sixteen = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bit_offsets));
                     _mm512_storeu_si512(target.cast(), _mm512_add_epi32(sixteen, base));
                     if left <= 16 {
                         return;
                     }
                     left -= 16;
                     target = target.add(16);
-                    places = _mm512_alignr_epi64::<2>(_mm512_setzero_si512(), places);
+                    bit_offsets = _mm512_alignr_epi64::<2>(_mm512_setzero_si512(), bit_offsets);
                 }
             }
         }
@@ -170,7 +170,7 @@ mod tests {
     use crate::cpu::Cpu;
     use proptest::prelude::*;
 
-    fn fold(cpu: Cpu, block: &[u8; 64]) -> ([u8; 64], Bits) {
+    fn fold(cpu: Cpu, block: &[u8; 64]) -> ([u8; 64], BlockMasks) {
         let mut out = [0; 64];
         let bits = match cpu {
             #[cfg(target_arch = "x86_64")]
@@ -182,14 +182,14 @@ mod tests {
         (out, bits)
     }
 
-    fn places(cpu: Cpu, bits: u64, base: u32) -> Vec<u32> {
-        let mut out = [0; MOST_PLACES];
+    fn bit_offsets(cpu: Cpu, bits: u64, base: u32) -> Vec<u32> {
+        let mut out = [0; MAX_OFFSETS];
         match cpu {
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 => Avx2::places(bits, base, &mut out),
+            Cpu::Avx2 => Avx2::bit_offsets(bits, base, &mut out),
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512 => Avx512::places(bits, base, &mut out),
-            _ => Portable::places(bits, base, &mut out),
+            Cpu::Avx512 => Avx512::bit_offsets(bits, base, &mut out),
+            _ => Portable::bit_offsets(bits, base, &mut out),
         }
         out[..bits.count_ones() as usize].to_vec()
     }
@@ -201,18 +201,18 @@ mod tests {
             let bit = |is: fn(&u8) -> bool| {
                 block.iter().rev().fold(0, |bits, byte| bits << 1 | u64::from(is(byte)))
             };
-            let bits = Bits { words: bit(u8::is_ascii_alphanumeric), beyond: bit(|byte| !byte.is_ascii()) };
-            for cpu in Cpu::all_here() {
+            let bits = BlockMasks { words: bit(u8::is_ascii_alphanumeric), non_ascii: bit(|byte| !byte.is_ascii()) };
+            for cpu in Cpu::available() {
                 prop_assert_eq!(fold(cpu, &block), (block.map(|byte| byte.to_ascii_lowercase()), bits), "{:?}", cpu);
             }
         }
 
         #[test]
-        fn every_processor_finds_the_same_places(bits: u64, thin: u64, base in 0..u32::MAX - 64) {
+        fn every_processor_finds_the_same_offsets(bits: u64, thin: u64, base in 0..u32::MAX - 64) {
             for bits in [bits, bits & thin, !0, 0, 1 << 63] {
                 let plain: Vec<u32> = (0..64).filter(|place| bits >> place & 1 == 1).map(|place| base + place).collect();
-                for cpu in Cpu::all_here() {
-                    prop_assert_eq!(places(cpu, bits, base), &plain[..], "{:?}", cpu);
+                for cpu in Cpu::available() {
+                    prop_assert_eq!(bit_offsets(cpu, bits, base), &plain[..], "{:?}", cpu);
                 }
             }
         }

@@ -28,7 +28,7 @@ pub(crate) const ALPHANUMERIC: Flags = 2;
 /// Of a script that writes no blanks between words.
 pub(crate) const UNSPACED: Flags = 4;
 /// A mark of no script of its own: it belongs to the character before it.
-const FOLLOWS: Flags = 8;
+const INHERITED: Flags = 8;
 /// May change under normalisation, alone or together with what stands before it.
 pub(crate) const UNSTABLE_NFC: Flags = 16;
 /// The same for the compatibility form.
@@ -57,8 +57,8 @@ impl Class {
 
     /// A mark of no script of its own: it belongs to the character before it.
     #[inline]
-    pub(crate) fn follows(self) -> bool {
-        self.0 & FOLLOWS != 0
+    pub(crate) fn is_inherited(self) -> bool {
+        self.0 & INHERITED != 0
     }
 
     /// Lower-casing changes it.
@@ -152,7 +152,7 @@ impl Tables {
         flag(word, WORD)
             | flag(c.is_alphanumeric(), ALPHANUMERIC)
             | flag(unspaced, UNSPACED)
-            | flag(mark && script == Script::Inherited, FOLLOWS)
+            | flag(mark && script == Script::Inherited, INHERITED)
             | flag(reorders || !self.nfc.is_normalized(text), UNSTABLE_NFC)
             | flag(reorders || !self.nfkc.is_normalized(text), UNSTABLE_NFKC)
             | flag(!c.to_lowercase().eq([c]), CASED)

@@ -18,7 +18,7 @@ pub enum Cpu {
 impl Cpu {
     /// The best that this machine has.
     #[inline]
-    pub fn here() -> Cpu {
+    pub fn detect() -> Cpu {
         #[cfg(target_arch = "x86_64")]
         {
             // Answers are kept by the standard library: asking again costs a load.
@@ -42,7 +42,7 @@ impl Cpu {
     }
 
     /// All that this machine has, the portable one first.
-    pub fn all_here() -> impl Iterator<Item = Cpu> {
-        [Cpu::Portable, Cpu::Avx2, Cpu::Avx512].into_iter().filter(|&cpu| cpu <= Cpu::here())
+    pub fn available() -> impl Iterator<Item = Cpu> {
+        [Cpu::Portable, Cpu::Avx2, Cpu::Avx512].into_iter().filter(|&cpu| cpu <= Cpu::detect())
     }
 }

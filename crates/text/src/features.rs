@@ -7,7 +7,7 @@ use crate::class::Class;
 use crate::hash::{self, Secret};
 use crate::profile::{Profile, Segmentation};
 use crate::runs::{Alphabet, Unspaced};
-use crate::scan::{Scanned, Scanner};
+use crate::scan::{NormalisedText, Scanner};
 use crate::sentences;
 use crate::stop;
 
@@ -68,13 +68,13 @@ impl Analyser {
 
     /// Replaces `features` with those of `text`.
     pub fn read(&mut self, text: &str, features: &mut Features) {
-        let Features { scanned, hashes, secrets, sentences } = features;
+        let Features { scanned, hashes, secret_hashes, sentences } = features;
         sentences.clear();
         self.scanner.run(text, scanned);
         if let Some(segmenter) = self.segmenter {
             segments(segmenter, scanned, self.profile.alphabet);
         }
-        hash::words(scanned, hashes, self.secret.as_ref(), secrets);
+        hash::words(scanned, hashes, self.secret.as_ref(), secret_hashes);
         if !self.profile.keeps_all() {
             features.retain(|word, hash| self.filter.keeps(word, hash));
         }
@@ -85,7 +85,7 @@ impl Analyser {
 
     /// Finds the sentences of the text that `features` were read from last.
     pub fn read_sentences(&self, features: &mut Features) {
-        let Features { scanned: Scanned { normal, starts, .. }, sentences, .. } = features;
+        let Features { scanned: NormalisedText { normal, starts, .. }, sentences, .. } = features;
         sentences.clear();
         let mut first = 0;
         sentences::ends(normal, self.profile.ideographic_stops, |end| {
@@ -127,8 +127,8 @@ impl Filter {
 }
 
 /// Replaces the words by the stretches between word boundaries that hold a word character.
-fn segments(segmenter: WordSegmenterBorrowed<'static>, scanned: &mut Scanned, alphabet: Alphabet) {
-    let Scanned { normal, starts, ends, .. } = scanned;
+fn segments(segmenter: WordSegmenterBorrowed<'static>, scanned: &mut NormalisedText, alphabet: Alphabet) {
+    let NormalisedText { normal, starts, ends, .. } = scanned;
     starts.clear();
     ends.clear();
     let mut start = 0;
@@ -160,10 +160,10 @@ fn has_distinct(hashes: &[u64], wanted: usize) -> bool {
 /// Used again for one text after the other, it allocates only for the longest.
 #[derive(Debug, Default)]
 pub struct Features {
-    scanned: Scanned,
+    scanned: NormalisedText,
     hashes: Vec<u64>,
     /// The hashes by the analyser's secret; none where it has none.
-    secrets: Vec<u64>,
+    secret_hashes: Vec<u64>,
     /// Sentences as ranges of word numbers.
     sentences: Vec<Span>,
 }
@@ -186,7 +186,7 @@ impl Features {
 
     /// The word at this place.
     pub fn word(&self, index: usize) -> &str {
-        self.at(index).of(&self.scanned.normal)
+        self.normal_span(index).of(&self.scanned.normal)
     }
 
     /// The words, in normal form and lower case.
@@ -196,11 +196,11 @@ impl Features {
 
     /// Returns the span of word `index` in the text that the features were read from.
     pub fn span(&self, index: usize) -> Span {
-        self.scanned.spans.back(self.at(index))
+        self.scanned.spans.to_source(self.normal_span(index))
     }
 
     /// Returns the span of word `index` in the text in normal form.
-    fn at(&self, index: usize) -> Span {
+    fn normal_span(&self, index: usize) -> Span {
         Span { start: self.scanned.starts[index], end: self.scanned.ends[index] }
     }
 
@@ -209,11 +209,11 @@ impl Features {
         let mut kept = 0;
         for index in 0..self.len() {
             if keep(self.word(index), self.hashes[index]) {
-                let Scanned { starts, ends, .. } = &mut self.scanned;
+                let NormalisedText { starts, ends, .. } = &mut self.scanned;
                 (starts[kept], ends[kept], self.hashes[kept]) =
                     (starts[index], ends[index], self.hashes[index]);
-                if !self.secrets.is_empty() {
-                    self.secrets[kept] = self.secrets[index];
+                if !self.secret_hashes.is_empty() {
+                    self.secret_hashes[kept] = self.secret_hashes[index];
                 }
                 kept += 1;
             }
@@ -221,15 +221,15 @@ impl Features {
         self.scanned.starts.truncate(kept);
         self.scanned.ends.truncate(kept);
         self.hashes.truncate(kept);
-        self.secrets.truncate(kept);
+        self.secret_hashes.truncate(kept);
     }
 
     /// The hashes of the words by the secret of the analyser that read them, in their order: equal hashes, equal words.
     ///
     /// An analyser [with a secret](Analyser::with_secret) must have read them.
-    pub fn secrets(&self) -> &[u64] {
-        debug_assert_eq!(self.secrets.len(), self.hashes.len(), "read by an analyser without a secret");
-        &self.secrets
+    pub fn secret_hashes(&self) -> &[u64] {
+        debug_assert_eq!(self.secret_hashes.len(), self.hashes.len(), "read by an analyser without a secret");
+        &self.secret_hashes
     }
 
     /// The hashes of the words, in their order. They can be forged: what they propose must be measured.
@@ -269,16 +269,16 @@ impl Features {
 
     /// 128 bits that tell word sequences apart: equal digests, equal words in equal order. Takes the secret of the analyser.
     pub fn digest(&self, secret: &Secret) -> u128 {
-        secret.digest_of(self.secrets())
+        secret.digest_of(self.secret_hashes())
     }
 
     /// Makes `out` the same text without the words whose hash `keep` is false for.
-    pub fn thin(&self, out: &mut Features, mut keep: impl FnMut(u64) -> bool) {
+    pub fn filter_into(&self, out: &mut Features, mut keep: impl FnMut(u64) -> bool) {
         out.scanned.clear();
         out.scanned.normal.push_str(&self.scanned.normal);
         out.scanned.spans.clone_from(&self.scanned.spans);
         out.hashes.clear();
-        out.secrets.clear();
+        out.secret_hashes.clear();
         out.sentences.clear();
         let mut first = 0;
         let mut sentences = self.sentences.iter().peekable();
@@ -290,7 +290,7 @@ impl Features {
                 out.scanned.starts.push(self.scanned.starts[index]);
                 out.scanned.ends.push(self.scanned.ends[index]);
                 out.hashes.push(hash);
-                out.secrets.extend(self.secrets.get(index));
+                out.secret_hashes.extend(self.secret_hashes.get(index));
             }
         }
         if !self.sentences.is_empty() {
@@ -423,13 +423,14 @@ mod tests {
     #[test]
     fn thinned_texts_lose_words_and_empty_sentences() {
         let features = read("web", "A rose is. Is is. A rose? Rose");
-        let (is, mut thin) = (hash::word(b"is"), Features::default());
-        features.thin(&mut thin, |hash| hash != is);
-        assert_eq!(thin.words().collect::<Vec<_>>(), ["a", "rose", "a", "rose", "rose"]);
-        let sentences: Vec<_> = (0..thin.sentence_count()).map(|index| thin.sentence(index)).collect();
+        let (is, mut filtered) = (hash::word(b"is"), Features::default());
+        features.filter_into(&mut filtered, |hash| hash != is);
+        assert_eq!(filtered.words().collect::<Vec<_>>(), ["a", "rose", "a", "rose", "rose"]);
+        let sentences: Vec<_> =
+            (0..filtered.sentence_count()).map(|index| filtered.sentence(index)).collect();
         assert_eq!(sentences, [0..2, 2..4, 4..5]);
-        features.thin(&mut thin, |_| true);
-        assert_eq!((thin.hashes(), thin.sentence_count()), (features.hashes(), 4));
+        features.filter_into(&mut filtered, |_| true);
+        assert_eq!((filtered.hashes(), filtered.sentence_count()), (features.hashes(), 4));
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub(crate) use long::digest as digest_of_words;
 pub use long::sum;
 pub use many::mixed;
 pub use secret::Secret;
-pub use sort::{Sorting, append_set, append_sorted};
+pub use sort::{SortBuffers, append_set, append_sorted};
 pub(crate) use words::words;
 use xxhash_rust::xxh3;
 

@@ -40,6 +40,6 @@ mod sentences;
 pub mod stop;
 
 pub use features::{Analyser, Features, Filter};
-pub use normal::{Form, Growth, word_ends};
+pub use normal::{Form, NfkcGrowth, word_ends};
 pub use profile::{Profile, ProfileError, Segmentation};
 pub use runs::Alphabet;

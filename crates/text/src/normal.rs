@@ -44,9 +44,9 @@ impl Normaliser {
     }
 }
 
-/// Growth of a text in the compatible form, which may be large: one character of three bytes has eighteen in it.
+/// Growth of a text by NFKC normalisation, which may be large: one character of three bytes has eighteen in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Growth {
+pub struct NfkcGrowth {
     /// Bytes beyond those of the text.
     pub bytes: usize,
     /// Ends of words beyond those of the text, see [`word_ends`]; there may be fewer.
@@ -60,12 +60,12 @@ pub fn word_ends(text: &[u8]) -> usize {
     text.iter().filter(ends).count()
 }
 
-impl Growth {
+impl NfkcGrowth {
     /// Measures a text, character by character.
-    pub fn of(text: &str) -> Growth {
+    pub fn of(text: &str) -> NfkcGrowth {
         let mut normaliser = Normaliser::new(Form::Nfkc);
-        let mut known: HashMap<char, Growth> = HashMap::new();
-        let mut all = Growth::default();
+        let mut known: HashMap<char, NfkcGrowth> = HashMap::new();
+        let mut all = NfkcGrowth::default();
         let mut rest = text;
         while let Some(at) = rest.bytes().position(|byte| byte >= 0xc2) {
             let Some(next) = rest[at..].chars().next() else { break };
@@ -79,7 +79,7 @@ impl Growth {
                 let normal = normaliser.run(plain);
                 let words =
                     word_ends(normal.as_bytes()).cast_signed() - word_ends(plain.as_bytes()).cast_signed();
-                Growth { bytes: normal.len().saturating_sub(plain.len()), words }
+                NfkcGrowth { bytes: normal.len().saturating_sub(plain.len()), words }
             });
             all.bytes += growth.bytes;
             all.words += growth.words;
@@ -94,10 +94,10 @@ mod tests {
     use lookalike_model::Span;
 
     use crate::runs::{Alphabet, Unspaced};
-    use crate::scan::{Scanned, Scanner};
+    use crate::scan::{NormalisedText, Scanner};
 
-    fn scan(form: Form, text: &str) -> Scanned {
-        let mut out = Scanned::default();
+    fn scan(form: Form, text: &str) -> NormalisedText {
+        let mut out = NormalisedText::default();
         Scanner::new(form, Alphabet::LettersMarksNumbers, Unspaced::Bigrams).run(text, &mut out);
         out
     }
@@ -118,13 +118,13 @@ mod tests {
     #[test]
     fn growth_is_told_before_it_happens() {
         for text in ["plain", "Größe", "ﬁne Ａ１ ﷺ ½ Å ẞ ①", "ﷺﷺ㎮ ㎮"] {
-            let Growth { bytes, words } = Growth::of(text);
+            let NfkcGrowth { bytes, words } = NfkcGrowth::of(text);
             let whole = ComposingNormalizerBorrowed::new_nfkc().normalize(text);
             assert!(text.len() + bytes >= whole.len(), "{text}");
             let ends = |text: &str| word_ends(text.as_bytes());
             assert_eq!(ends(text).saturating_add_signed(words), ends(&whole), "{text}");
         }
-        assert_eq!(Growth::of("ﷺ"), Growth { bytes: 30, words: 2 });
+        assert_eq!(NfkcGrowth::of("ﷺ"), NfkcGrowth { bytes: 30, words: 2 });
     }
 
     #[test]
@@ -154,10 +154,10 @@ mod tests {
     #[test]
     fn spans_lead_back_to_the_stretch_a_character_was_made_from() {
         let text = "x ﬁ İz";
-        let Scanned { normal: out, spans, .. } = scan(Form::Nfkc, text);
+        let NormalisedText { normal: out, spans, .. } = scan(Form::Nfkc, text);
         assert_eq!(out, "x fi i\u{307}z");
         let z = out.find('z').unwrap();
-        assert_eq!(spans.back(Span::new(z, z + 1)).of(text), "z");
-        assert!(spans.back(Span::new(3, 4)).of(text).contains('ﬁ'));
+        assert_eq!(spans.to_source(Span::new(z, z + 1)).of(text), "z");
+        assert!(spans.to_source(Span::new(3, 4)).of(text).contains('ﬁ'));
     }
 }

@@ -34,7 +34,7 @@ pub(crate) enum Unspaced {
 pub(crate) struct Cutter<'o> {
     in_words: Flags,
     unspaced: Unspaced,
-    open: Open,
+    state: RunState,
     starts: &'o mut Vec<u32>,
     ends: &'o mut Vec<u32>,
 }
@@ -48,48 +48,48 @@ impl<'o> Cutter<'o> {
         starts: &'o mut Vec<u32>,
         ends: &'o mut Vec<u32>,
     ) -> Self {
-        let open = if inside == 1 { Open::Word } else { Open::None };
-        Cutter { in_words, unspaced, open, starts, ends }
+        let state = if inside == 1 { RunState::Word } else { RunState::None };
+        Cutter { in_words, unspaced, state, starts, ends }
     }
 
     /// Takes the next character, at this place.
     #[inline(always)]
     pub(crate) fn take(&mut self, class: Class, at: usize, width: usize) {
         let bigrams = self.unspaced == Unspaced::Bigrams && class.is_unspaced();
-        let running = matches!(self.open, Open::First | Open::Pairs);
+        let running = matches!(self.state, RunState::First | RunState::Pairs);
         let next = match () {
-            () if !class.is_any(self.in_words) => Open::None,
-            () if running && (bigrams || class.follows()) => Open::Pairs,
-            () if bigrams => Open::First,
-            () => Open::Word,
+            () if !class.is_any(self.in_words) => RunState::None,
+            () if running && (bigrams || class.is_inherited()) => RunState::Pairs,
+            () if bigrams => RunState::First,
+            () => RunState::Word,
         };
-        if next == Open::Pairs {
+        if next == RunState::Pairs {
             // The word that the character before has begun ends behind this one, and this one begins the next.
             self.ends.push((at + width) as u32);
             self.starts.push(at as u32);
-        } else if self.open != next {
+        } else if self.state != next {
             self.close(at);
-            if next != Open::None {
+            if next != RunState::None {
                 self.starts.push(at as u32);
             }
         }
-        self.open = next;
+        self.state = next;
     }
 
     /// Ends what is under way.
     fn close(&mut self, at: usize) {
-        match self.open {
-            Open::None => {}
-            Open::Word | Open::First => self.ends.push(at as u32),
+        match self.state {
+            RunState::None => {}
+            RunState::Word | RunState::First => self.ends.push(at as u32),
             // The last character of a run is in the pair before; alone it is no word.
-            Open::Pairs => drop(self.starts.pop()),
+            RunState::Pairs => drop(self.starts.pop()),
         }
     }
 
     /// Ends the stretch; 1 when a word is still under way. A run without blanks has ended: with the text, or with the
     /// ASCII that a stretch ends with.
     pub(crate) fn finish(mut self, at: usize) -> u64 {
-        if self.open == Open::Word {
+        if self.state == RunState::Word {
             return 1;
         }
         self.close(at);
@@ -99,7 +99,7 @@ impl<'o> Cutter<'o> {
 
 /// The run that is under way; its last word has begun.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Open {
+enum RunState {
     None,
     Word,
     /// One character of a run of unspaced characters.
@@ -120,7 +120,7 @@ pub(crate) fn plain_words(text: &str, alphabet: Alphabet, unspaced: Unspaced) ->
             continue;
         }
         let bigram = match runs.last() {
-            Some((true, _)) if !broken && class.follows() => true,
+            Some((true, _)) if !broken && class.is_inherited() => true,
             _ => unspaced == Unspaced::Bigrams && class.is_unspaced(),
         };
         match runs.last_mut() {
@@ -145,11 +145,11 @@ pub(crate) fn plain_words(text: &str, alphabet: Alphabet, unspaced: Unspaced) ->
 mod tests {
     use super::*;
     use crate::normal::Form;
-    use crate::scan::{Scanned, Scanner};
+    use crate::scan::{NormalisedText, Scanner};
 
     /// The words of a text that is in normal form and lower case.
     fn words(text: &str, alphabet: Alphabet, unspaced: Unspaced) -> Vec<String> {
-        let mut out = Scanned::default();
+        let mut out = NormalisedText::default();
         Scanner::new(Form::Nfc, alphabet, unspaced).run(text, &mut out);
         let words = out.starts.iter().zip(&out.ends);
         words.map(|(&start, &end)| out.normal[start as usize..end as usize].to_owned()).collect()

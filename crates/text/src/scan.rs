@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use lookalike_model::SpanMap;
 
-use crate::blocks::{Blocks, MOST_PLACES, Portable};
+use crate::blocks::{Blocks, MAX_OFFSETS, Portable};
 use crate::class::{self, Class, Classes, Flags};
 use crate::cpu::Cpu;
 use crate::normal::{Form, Normaliser};
@@ -22,7 +22,7 @@ use crate::runs::{Alphabet, Cutter, Unspaced};
 
 /// A text in normal form and the offsets of its words, in buffers that are reused.
 #[derive(Debug, Default)]
-pub(crate) struct Scanned {
+pub(crate) struct NormalisedText {
     /// In normal form and lower case.
     pub(crate) normal: String,
     /// From there back to the text.
@@ -39,7 +39,7 @@ pub(crate) struct Scanned {
 const WORD_BYTES: usize = 4;
 
 /// Empties a buffer, with room for `wanted`. To grow it would copy what nobody wants, and touch twice the memory.
-pub(crate) fn empty<T>(buffer: &mut Vec<T>, wanted: usize) {
+pub(crate) fn clear_and_reserve<T>(buffer: &mut Vec<T>, wanted: usize) {
     buffer.clear();
     if buffer.capacity() < wanted {
         // First one is let go of, then the other taken.
@@ -48,15 +48,15 @@ pub(crate) fn empty<T>(buffer: &mut Vec<T>, wanted: usize) {
     }
 }
 
-impl Scanned {
+impl NormalisedText {
     /// Empties it for a text of so many bytes.
     fn prepare(&mut self, bytes: usize) {
         let mut normal = std::mem::take(&mut self.normal).into_bytes();
-        empty(&mut normal, bytes + 64);
+        clear_and_reserve(&mut normal, bytes + 64);
         self.normal = String::from_utf8(normal).unwrap_or_default();
         self.spans.clear();
-        empty(&mut self.starts, bytes / WORD_BYTES + MOST_PLACES);
-        empty(&mut self.ends, bytes / WORD_BYTES + MOST_PLACES);
+        clear_and_reserve(&mut self.starts, bytes / WORD_BYTES + MAX_OFFSETS);
+        clear_and_reserve(&mut self.ends, bytes / WORD_BYTES + MAX_OFFSETS);
     }
 
     pub(crate) fn clear(&mut self) {
@@ -90,7 +90,7 @@ impl Scanner {
             Unspaced::Runs => 0,
         };
         Scanner {
-            cpu: Cpu::here(),
+            cpu: Cpu::detect(),
             normaliser: Normaliser::new(form),
             in_words: alphabet.flag(),
             not_plain: unstable | apart,
@@ -100,7 +100,7 @@ impl Scanner {
     }
 
     /// Replaces `out` with what is found in `text`.
-    pub(crate) fn run(&mut self, text: &str, out: &mut Scanned) {
+    pub(crate) fn run(&mut self, text: &str, out: &mut NormalisedText) {
         out.prepare(text.len());
         match self.cpu {
             // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
@@ -115,18 +115,18 @@ impl Scanner {
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
-    fn run_avx512(&mut self, text: &str, out: &mut Scanned) {
+    fn run_avx512(&mut self, text: &str, out: &mut NormalisedText) {
         self.run_on::<crate::blocks::Avx512>(text, out);
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn run_avx2(&mut self, text: &str, out: &mut Scanned) {
+    fn run_avx2(&mut self, text: &str, out: &mut NormalisedText) {
         self.run_on::<crate::blocks::Avx2>(text, out);
     }
 
     #[inline(always)]
-    fn run_on<B: Blocks>(&mut self, text: &str, out: &mut Scanned) {
+    fn run_on<B: Blocks>(&mut self, text: &str, out: &mut NormalisedText) {
         let mut at = 0;
         let mut inside = 0;
         while at < text.len() {
@@ -143,7 +143,7 @@ impl Scanner {
 
     /// Takes up to 64 bytes; returns how many. `inside` is 1 when a word is under way, and 0 otherwise.
     #[inline(always)]
-    fn block<B: Blocks>(&self, bytes: &[u8], at: usize, inside: &mut u64, out: &mut Scanned) -> usize {
+    fn block<B: Blocks>(&self, bytes: &[u8], at: usize, inside: &mut u64, out: &mut NormalisedText) -> usize {
         let left = bytes.len() - at;
         let mut padded;
         let block = match bytes[at..].first_chunk::<64>() {
@@ -158,8 +158,8 @@ impl Scanner {
         let mut small = [0; 64];
         let mut bits = B::fold(block, &mut small);
         let mut usable = left.min(64);
-        if bits.beyond != 0 {
-            usable = self.judge(bytes, at, usable, &mut bits.words, bits.beyond, &mut small);
+        if bits.non_ascii != 0 {
+            usable = self.classify_non_ascii(bytes, at, usable, &mut bits.words, bits.non_ascii, &mut small);
         } else if left > 64 && !bytes[at + 64].is_ascii() {
             usable = 63;
         }
@@ -171,27 +171,27 @@ impl Scanner {
         let ours = u64::MAX >> (64 - usable);
         let words = bits.words & ours;
         let before = words << 1 | *inside;
-        put::<B>(words & !before, start, &mut out.starts);
-        put::<B>(!words & before & ours, start, &mut out.ends);
+        push_offsets::<B>(words & !before, start, &mut out.starts);
+        push_offsets::<B>(!words & before & ours, start, &mut out.ends);
         *inside = words >> (usable - 1) & 1;
         usable
     }
 
-    /// Judges the characters beyond ASCII in a block: those that are plain get their lower case and their bits in
+    /// Classifies the characters beyond ASCII in a block: those that are plain get their lower case and their bits in
     /// `words`. Returns how many bytes can be taken.
     #[inline]
-    fn judge(
+    fn classify_non_ascii(
         &self,
         bytes: &[u8],
         at: usize,
         mut usable: usize,
         words: &mut u64,
-        mut beyond: u64,
+        mut non_ascii: u64,
         small: &mut [u8; 64],
     ) -> usize {
         let classes = Classes::get();
-        while beyond != 0 {
-            let place = beyond.trailing_zeros() as usize;
+        while non_ascii != 0 {
+            let place = non_ascii.trailing_zeros() as usize;
             let (code, width) = decode(&bytes[at + place..]);
             let class = classes.of(code);
             let plain = place + width <= usable
@@ -205,9 +205,9 @@ impl Scanner {
             if class.is_any(self.in_words) {
                 *words |= these;
             }
-            beyond &= !these;
+            non_ascii &= !these;
         }
-        // What stands before a character that is not judged yet may be about to change.
+        // What stands before a character that is not classified yet may be about to change.
         if bytes.get(at + usable).is_some_and(|next| !next.is_ascii()) {
             while usable > 0 {
                 usable -= 1;
@@ -221,10 +221,10 @@ impl Scanner {
 
     /// Takes characters one by one up to some ASCII; returns how many bytes.
     #[inline(never)]
-    fn stretch(&mut self, text: &str, from: usize, inside: &mut u64, out: &mut Scanned) -> usize {
+    fn stretch(&mut self, text: &str, from: usize, inside: &mut u64, out: &mut NormalisedText) -> usize {
         let classes = Classes::get();
         let bytes = text.as_bytes();
-        let Scanned { normal, spans, starts, ends, .. } = out;
+        let NormalisedText { normal, spans, starts, ends, .. } = out;
         let mut cutter = Cutter::new(self.in_words, self.unspaced, *inside, starts, ends);
         // Characters from `kept` to `at` are as they were and wait to be copied in one piece.
         let (mut at, mut kept, mut ascii) = (from, from, 0);
@@ -312,19 +312,19 @@ fn append(normal: &mut String, block: &[u8; 64], length: usize) {
     }
 }
 
-/// Appends the place of every bit.
+/// Appends the offset of every bit.
 #[inline(always)]
-fn put<B: Blocks>(bits: u64, start: usize, places: &mut Vec<u32>) {
-    places.reserve(MOST_PLACES);
-    let length = places.len();
-    let room: &mut [u32; MOST_PLACES] = {
-        let spare = places.spare_capacity_mut();
+fn push_offsets<B: Blocks>(bits: u64, start: usize, offsets: &mut Vec<u32>) {
+    offsets.reserve(MAX_OFFSETS);
+    let length = offsets.len();
+    let spare_offsets: &mut [u32; MAX_OFFSETS] = {
+        let spare = offsets.spare_capacity_mut();
         // SAFETY: there is room for so many; numbers have no invalid values, and none is read before it is written.
         unsafe { &mut *spare.as_mut_ptr().cast() }
     };
-    B::places(bits, start as u32, room);
-    // SAFETY: as many places as there are bits were written.
-    unsafe { places.set_len(length + bits.count_ones() as usize) };
+    B::bit_offsets(bits, start as u32, spare_offsets);
+    // SAFETY: as many offsets as there are bits were written.
+    unsafe { offsets.set_len(length + bits.count_ones() as usize) };
 }
 
 #[inline(always)]
@@ -345,7 +345,7 @@ fn decode(bytes: &[u8]) -> (u32, usize) {
 }
 
 /// The lower case of every character of two bytes, in two bytes; zeros where it has another length.
-static SMALL: LazyLock<Vec<[u8; 2]>> = LazyLock::new(|| {
+static LOWER_CASE: LazyLock<Vec<[u8; 2]>> = LazyLock::new(|| {
     let small = |code: u32| {
         let mut bytes = [0; 2];
         let mut lower = char::from_u32(code).into_iter().flat_map(char::to_lowercase);
@@ -362,7 +362,7 @@ static SMALL: LazyLock<Vec<[u8; 2]>> = LazyLock::new(|| {
 /// Writes the lower case of a character over it, if it is one character of the same length.
 #[inline]
 fn lower(code: u32, out: &mut [u8]) -> bool {
-    if let Some(&[lead, next]) = SMALL.get(code as usize)
+    if let Some(&[lead, next]) = LOWER_CASE.get(code as usize)
         && let [first, second] = out
     {
         (*first, *second) = (lead, next);
@@ -405,7 +405,7 @@ mod tests {
         unspaced: Unspaced,
         text: &str,
     ) -> (String, Vec<String>) {
-        let mut out = Scanned::default();
+        let mut out = NormalisedText::default();
         let mut scanner = Scanner { cpu, ..Scanner::new(form, alphabet, unspaced) };
         scanner.run(text, &mut out);
         assert_eq!(out.starts.len(), out.ends.len());
@@ -419,7 +419,7 @@ mod tests {
             for alphabet in [Alphabet::LettersMarksNumbers, Alphabet::Alphanumeric] {
                 for unspaced in [Unspaced::Bigrams, Unspaced::Runs] {
                     let expected = plain(form, alphabet, unspaced, text);
-                    for cpu in Cpu::all_here() {
+                    for cpu in Cpu::available() {
                         prop_assert_eq!(&scan(cpu, form, alphabet, unspaced, text), &expected, "{:?}", cpu);
                     }
                 }
@@ -457,10 +457,10 @@ mod tests {
 
         #[test]
         fn spans_stay_inside_the_text_and_on_characters(text in soup()) {
-            let mut out = Scanned::default();
+            let mut out = NormalisedText::default();
             Scanner::new(Form::Nfkc, Alphabet::LettersMarksNumbers, Unspaced::Bigrams).run(&text, &mut out);
             for (at, c) in out.normal.char_indices() {
-                let back = out.spans.back(Span::new(at, at + c.len_utf8()));
+                let back = out.spans.to_source(Span::new(at, at + c.len_utf8()));
                 prop_assert!(text.get(back.start as usize..back.end as usize).is_some_and(|piece| !piece.is_empty()));
             }
         }

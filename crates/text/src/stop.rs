@@ -46,21 +46,21 @@ pub(crate) fn is_function_word(word: &str) -> bool {
     for lower in word.chars().flat_map(char::to_lowercase) {
         length += lower.encode_utf8(&mut buffer[length..]).len();
     }
-    ALL.contains(hash::word(&buffer[..length]))
+    FUNCTION_WORDS.contains(hash::word(&buffer[..length]))
 }
 
 /// The longest function word, in bytes.
 const LONGEST: usize = 22;
 
 /// A set of word hashes with open addressing: every word of a page is looked up here.
-struct Set {
+struct WordHashSet {
     slots: Vec<u64>,
 }
 
 const SLOTS: usize = 8192;
 
-static ALL: LazyLock<Set> = LazyLock::new(|| {
-    let mut set = Set { slots: vec![0; SLOTS] };
+static FUNCTION_WORDS: LazyLock<WordHashSet> = LazyLock::new(|| {
+    let mut set = WordHashSet { slots: vec![0; SLOTS] };
     for word in LANGUAGES.iter().filter_map(|language| function_words(language)).flatten() {
         let hash = hash::word(word.as_bytes());
         let slot = set.slot(hash);
@@ -69,7 +69,7 @@ static ALL: LazyLock<Set> = LazyLock::new(|| {
     set
 });
 
-impl Set {
+impl WordHashSet {
     /// Returns the slot that holds `hash`, or the free one that it would be put in.
     fn slot(&self, hash: u64) -> usize {
         let mut slot = hash as usize % SLOTS;

@@ -5,22 +5,22 @@ use std::path::Path;
 
 use lookalike::corpus::Loss;
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
-use lookalike::engine::compared::{BothCounts, Marked, Match};
+use lookalike::engine::compared::{BothCounts, MarkedDocuments, Match};
 use lookalike::engine::{Findings, JobRecipe, OpenJob};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::{self, Matching};
 use lookalike_overlap::forecast;
-use lookalike_overlap::ledger::{self, Counted, Ledger, Seen};
-use lookalike_overlap::statistics::Spread;
+use lookalike_overlap::ledger::{self, Ledger, LedgerCounts, StreamedPair};
+use lookalike_overlap::statistics::Distribution;
 use serde::Serialize;
 
-use crate::compared::Compared;
+use crate::compared::ComparisonSource;
 use crate::error::TransferError;
 use crate::segments::Segments;
 
 /// The settings of a comparison that its job recipe does not have.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct ComparisonSettings {
     /// The methods, as they are called in tables.
     pub methods: Vec<String>,
     /// The parts of the right side.
@@ -35,13 +35,13 @@ pub struct Wanted {
 #[derive(Debug, Clone)]
 pub struct Comparison {
     /// The settings of the comparison.
-    pub wanted: Wanted,
+    pub settings: ComparisonSettings,
     /// Documents of both sides.
     pub both: BothCounts,
     /// Everything counted over pairs.
-    pub counted: Counted,
+    pub counted: LedgerCounts,
     /// Left documents whose address the right side has.
-    pub shared: Marked,
+    pub shared: MarkedDocuments,
     /// Left documents with an address.
     pub addresses: u64,
     /// The persistence of the left documents from snapshot to snapshot.
@@ -66,44 +66,44 @@ pub fn write(
     open: &OpenJob,
     folder: &Path,
     format: RowFormat,
-    wanted: Wanted,
+    settings: ComparisonSettings,
     watch: &Watch,
 ) -> Result<Comparison, TransferError> {
-    let mut tables = Tables::create(folder, format, &wanted, &open.recipe().to_toml())?;
+    let mut tables = Tables::create(folder, format, &settings, &open.recipe().to_toml())?;
     let comparison =
-        count(open, wanted, watch, |wanted, found, segment| tables.take(wanted, found, segment))?;
-    tables.finish(&comparison.wanted)?;
+        count(open, settings, watch, |settings, found, segment| tables.push(settings, found, segment))?;
+    tables.finish(&comparison.settings)?;
     Ok(comparison)
 }
 
 /// Counts, and hands over every pair with its segment.
 pub fn count(
-    open: &impl Compared,
-    wanted: Wanted,
+    open: &impl ComparisonSource,
+    settings: ComparisonSettings,
     watch: &Watch,
-    mut each: impl FnMut(&Wanted, &Match<'_>, usize) -> Result<(), TransferError>,
+    mut each: impl FnMut(&ComparisonSettings, &Match<'_>, usize) -> Result<(), TransferError>,
 ) -> Result<Comparison, TransferError> {
-    let shared = open.same_address(watch, wanted.matching)?;
-    let mut persistence = Persistence::new(wanted.segments.snapshots());
+    let shared = open.same_address(watch, settings.matching)?;
+    let mut persistence = Persistence::new(settings.segments.snapshots());
     let mut addresses = 0;
     open.lefts(watch, &mut |document| {
         addresses += u64::from(document.url.is_some());
         persistence.document(document.url);
     })?;
-    let mut ledger = Ledger::new(wanted.segments.len(), wanted.methods.len());
+    let mut ledger = Ledger::new(settings.segments.len(), settings.methods.len());
     open.matches(watch, &mut |found| {
-        let segment = wanted.segments.of(found.right.place);
-        ledger.take(&seen(found, segment, &shared));
-        persistence.pair(found, wanted.segments.segments[segment].snapshot);
-        each(&wanted, found, segment)
+        let segment = settings.segments.of(found.right.place);
+        ledger.add(&streamed_pair(found, segment, &shared));
+        persistence.pair(found, settings.segments.segments[segment].snapshot);
+        each(&settings, found, segment)
     })?;
     persistence.close();
     let both = open.both_counts(watch)?;
-    Ok(Comparison { wanted, both, counted: ledger.finish(), shared, addresses, persistence })
+    Ok(Comparison { settings, both, counted: ledger.finish(), shared, addresses, persistence })
 }
 
-fn seen(found: &Match<'_>, segment: usize, shared: &Marked) -> Seen {
-    Seen {
+fn streamed_pair(found: &Match<'_>, segment: usize, shared: &MarkedDocuments) -> StreamedPair {
+    StreamedPair {
         left: found.left.n,
         segment,
         similarity: found.similarity,
@@ -118,11 +118,11 @@ struct Tables {
     pairs: RowWriter,
     best: RowWriter,
     /// The most similar pair of the current left document, and the number of its pairs.
-    at: Option<(Best, u64)>,
+    current: Option<(BestPair, u64)>,
 }
 
 /// A pair that may be the most similar of its left document.
-struct Best {
+struct BestPair {
     left: u32,
     a: String,
     b: String,
@@ -136,68 +136,73 @@ impl Tables {
     fn create(
         folder: &Path,
         format: RowFormat,
-        wanted: &Wanted,
+        settings: &ComparisonSettings,
         recipe: &str,
     ) -> Result<Self, TransferError> {
         let create = |name: &str, columns: &'static [Column]| {
-            let columns = if wanted.methods.len() > 1 { columns } else { &columns[..columns.len() - 1] };
+            let columns = if settings.methods.len() > 1 { columns } else { &columns[..columns.len() - 1] };
             RowWriter::create(&folder.join(format!("{name}{}", format.suffix())), format, columns, recipe)
         };
-        Ok(Tables { pairs: create("pairs", PAIRS)?, best: create("best", BEST)?, at: None })
+        Ok(Tables { pairs: create("pairs", PAIRS)?, best: create("best", BEST)?, current: None })
     }
 
-    fn take(&mut self, wanted: &Wanted, found: &Match<'_>, segment: usize) -> Result<(), TransferError> {
-        let methods = names(wanted, found.methods);
+    fn push(
+        &mut self,
+        settings: &ComparisonSettings,
+        found: &Match<'_>,
+        segment: usize,
+    ) -> Result<(), TransferError> {
+        let methods = names(settings, found.methods);
         let mut cells = vec![
             Cell::Text(found.left.id),
             Cell::Text(found.right.id),
             Cell::OptionalF64(Some(found.similarity)),
             Cell::OptionalF64(found.reverse),
             Cell::Bool(found.near),
-            Cell::OptionalText(name(wanted, segment)),
+            Cell::OptionalText(name(settings, segment)),
         ];
-        if wanted.methods.len() > 1 {
+        if settings.methods.len() > 1 {
             cells.push(Cell::ListOfText(&methods));
         }
         self.pairs.push(&cells)?;
-        if self.at.as_ref().is_some_and(|(best, _)| best.left != found.left.n) {
-            self.close(wanted)?;
+        if self.current.as_ref().is_some_and(|(best, _)| best.left != found.left.n) {
+            self.close(settings)?;
         }
-        let pairs = self.at.as_ref().map_or(1, |(_, pairs)| pairs + 1);
+        let pairs = self.current.as_ref().map_or(1, |(_, pairs)| pairs + 1);
         // The first of several that are as similar stays.
-        let before = self.at.take().filter(|(best, _)| !best.is_worse_than(found));
-        let best = before.map_or_else(|| Best::new(found, segment), |(best, _)| best);
-        self.at = Some((best, pairs));
+        let before = self.current.take().filter(|(best, _)| !best.is_worse_than(found));
+        let best = before.map_or_else(|| BestPair::new(found, segment), |(best, _)| best);
+        self.current = Some((best, pairs));
         Ok(())
     }
 
-    fn close(&mut self, wanted: &Wanted) -> Result<(), TransferError> {
-        let Some((best, pairs)) = self.at.take() else { return Ok(()) };
-        let methods = names(wanted, best.methods);
+    fn close(&mut self, settings: &ComparisonSettings) -> Result<(), TransferError> {
+        let Some((best, pairs)) = self.current.take() else { return Ok(()) };
+        let methods = names(settings, best.methods);
         let mut cells = vec![
             Cell::Text(&best.a),
             Cell::Text(&best.b),
             Cell::OptionalF64(Some(best.similarity)),
             Cell::Bool(best.near),
             Cell::U64(pairs),
-            Cell::OptionalText(name(wanted, best.segment)),
+            Cell::OptionalText(name(settings, best.segment)),
         ];
-        if wanted.methods.len() > 1 {
+        if settings.methods.len() > 1 {
             cells.push(Cell::ListOfText(&methods));
         }
         Ok(self.best.push(&cells)?)
     }
 
-    fn finish(mut self, wanted: &Wanted) -> Result<(), TransferError> {
-        self.close(wanted)?;
+    fn finish(mut self, settings: &ComparisonSettings) -> Result<(), TransferError> {
+        self.close(settings)?;
         self.pairs.finish()?;
         Ok(self.best.finish()?)
     }
 }
 
-impl Best {
+impl BestPair {
     fn new(found: &Match<'_>, segment: usize) -> Self {
-        Best {
+        BestPair {
             left: found.left.n,
             a: found.left.id.to_owned(),
             b: found.right.id.to_owned(),
@@ -214,14 +219,14 @@ impl Best {
 }
 
 /// The names of methods by their bits.
-pub(crate) fn names(wanted: &Wanted, methods: u8) -> Vec<&str> {
-    let all = wanted.methods.iter().enumerate();
-    all.filter(|(place, _)| methods >> place & 1 == 1).map(|(_, name)| name.as_str()).collect()
+pub(crate) fn names(settings: &ComparisonSettings, methods: u8) -> Vec<&str> {
+    let all = settings.methods.iter().enumerate();
+    all.filter(|(bit, _)| methods >> bit & 1 == 1).map(|(_, name)| name.as_str()).collect()
 }
 
 /// The name of a segment, if there are several.
-pub(crate) fn name(wanted: &Wanted, segment: usize) -> Option<&str> {
-    (wanted.segments.len() > 1).then(|| wanted.segments.segments[segment].name.as_str())
+pub(crate) fn name(settings: &ComparisonSettings, segment: usize) -> Option<&str> {
+    (settings.segments.len() > 1).then(|| settings.segments.segments[segment].name.as_str())
 }
 
 /// At most this number of top-level domains is counted separately; the others count together.
@@ -231,16 +236,16 @@ const MOST_DOMAINS: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Persistence {
     /// By top-level domain of the left address.
-    pub domains: BTreeMap<String, Lives>,
+    pub domains: BTreeMap<String, PersistenceCounts>,
     /// Of all left documents.
-    pub all: Lives,
+    pub all: PersistenceCounts,
     /// The current left document, its domain, and for each snapshot true if the document has a near-duplicate there.
-    at: Option<(u32, Option<String>, Vec<bool>)>,
+    current: Option<(u32, Option<String>, Vec<bool>)>,
 }
 
 /// The persistence of a set of left documents.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Lives {
+pub struct PersistenceCounts {
     /// The number of documents.
     pub documents: u64,
     /// Documents with a near-duplicate in the snapshot, by snapshot.
@@ -249,12 +254,12 @@ pub struct Lives {
     pub near_so_far: Vec<u64>,
 }
 
-impl Lives {
+impl PersistenceCounts {
     fn new(snapshots: usize) -> Self {
-        Lives { documents: 0, near: vec![0; snapshots], near_so_far: vec![0; snapshots] }
+        PersistenceCounts { documents: 0, near: vec![0; snapshots], near_so_far: vec![0; snapshots] }
     }
 
-    fn take(&mut self, near: &[bool]) {
+    fn add(&mut self, near: &[bool]) {
         let mut so_far = true;
         for (snapshot, &near) in near.iter().enumerate() {
             so_far &= near;
@@ -269,7 +274,7 @@ const OTHER_DOMAINS: &str = "(others)";
 
 impl Persistence {
     fn new(snapshots: usize) -> Self {
-        Persistence { domains: BTreeMap::new(), all: Lives::new(snapshots), at: None }
+        Persistence { domains: BTreeMap::new(), all: PersistenceCounts::new(snapshots), current: None }
     }
 
     fn document(&mut self, url: Option<&str>) {
@@ -279,28 +284,29 @@ impl Persistence {
         }
     }
 
-    fn of(&mut self, domain: String) -> &mut Lives {
+    fn of(&mut self, domain: String) -> &mut PersistenceCounts {
         let full = self.domains.len() >= MOST_DOMAINS && !self.domains.contains_key(&domain);
         let name = if full { OTHER_DOMAINS.to_owned() } else { domain };
         let snapshots = self.all.near.len();
-        self.domains.entry(name).or_insert_with(|| Lives::new(snapshots))
+        self.domains.entry(name).or_insert_with(|| PersistenceCounts::new(snapshots))
     }
 
     fn pair(&mut self, found: &Match<'_>, snapshot: usize) {
-        if self.at.as_ref().is_some_and(|(left, ..)| *left != found.left.n) {
+        if self.current.as_ref().is_some_and(|(left, ..)| *left != found.left.n) {
             self.close();
         }
         let snapshots = self.all.near.len();
-        let (_, _, near) =
-            self.at.get_or_insert_with(|| (found.left.n, domain(found.left.url), vec![false; snapshots]));
+        let (_, _, near) = self
+            .current
+            .get_or_insert_with(|| (found.left.n, domain(found.left.url), vec![false; snapshots]));
         near[snapshot] |= found.near;
     }
 
     fn close(&mut self) {
-        let Some((_, domain, near)) = self.at.take() else { return };
-        self.all.take(&near);
+        let Some((_, domain, near)) = self.current.take() else { return };
+        self.all.add(&near);
         if let Some(domain) = domain {
-            self.of(domain).take(&near);
+            self.of(domain).add(&near);
         }
     }
 }
@@ -355,7 +361,7 @@ pub struct Summary {
     pub differences: Vec<Difference>,
     /// The persistence of left documents, if there are several snapshots.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub persistence: Option<Lives>,
+    pub persistence: Option<PersistenceCounts>,
     /// Reasons why records could not be read, the most frequent reason of each side first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<Loss>,
@@ -381,16 +387,16 @@ pub struct Statistics {
     /// Found documents whose address the right side has.
     pub with_address: u64,
     /// The distribution of the number of pairs per found document.
-    pub pairs_per_document: Option<SpreadOut>,
+    pub pairs_per_document: Option<WrittenDistribution>,
     /// Pairs by similarity, in tenths.
     pub histogram: Vec<u64>,
     /// The most similar pair of each left document by similarity, in tenths.
     pub best_histogram: Vec<u64>,
 }
 
-/// A [`Spread`] as it is written.
+/// A [`Distribution`] as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct SpreadOut {
+pub struct WrittenDistribution {
     /// The mean.
     pub mean: f64,
     /// The middle value.
@@ -401,9 +407,9 @@ pub struct SpreadOut {
     pub most: f64,
 }
 
-impl From<Spread> for SpreadOut {
-    fn from(Spread { mean, median, three_quarters, most }: Spread) -> Self {
-        SpreadOut { mean, median, three_quarters, most }
+impl From<Distribution> for WrittenDistribution {
+    fn from(Distribution { mean, median, three_quarters, most }: Distribution) -> Self {
+        WrittenDistribution { mean, median, three_quarters, most }
     }
 }
 
@@ -419,7 +425,7 @@ pub struct Forecast {
 }
 
 /// The warning that goes with every forecast.
-pub const WARNING: &str = "A straight line through accumulated numbers promises too much: what is easily found is found first, and every \
+pub const FORECAST_WARNING: &str = "A straight line through accumulated numbers promises too much: what is easily found is found first, and every \
                            further segment adds less than the one before.";
 
 /// A comparison of two methods.
@@ -441,61 +447,61 @@ pub struct Difference {
 
 impl Comparison {
     /// The name of a method's column.
-    fn method(&self, place: usize) -> Option<String> {
-        self.wanted.methods.get(place).cloned()
+    fn method(&self, column: usize) -> Option<String> {
+        self.settings.methods.get(column).cloned()
     }
 
     /// The methods whose numbers are shown: each, and any of them when there are several.
     pub fn columns(&self) -> Vec<usize> {
-        let methods = self.wanted.methods.len();
+        let methods = self.settings.methods.len();
         if methods == 1 { vec![0] } else { (0..=methods).collect() }
     }
 
     /// Returns the name of a column.
-    pub fn column_name(&self, place: usize) -> String {
-        self.method(place).unwrap_or_else(|| "any".to_owned())
+    pub fn column_name(&self, column: usize) -> String {
+        self.method(column).unwrap_or_else(|| "any".to_owned())
     }
 
     /// Returns the total counts of all methods together.
-    pub fn any(&self) -> &ledger::Cell {
-        &self.counted.total[self.wanted.methods.len()]
+    pub fn any(&self) -> &ledger::MethodCounts {
+        &self.counted.total[self.settings.methods.len()]
     }
 
     /// Returns the number of segments and the forecast of each column; none if no forecast is wanted.
     pub fn forecasts(&self) -> Option<(usize, Vec<(String, f64)>)> {
-        let segments = self.wanted.forecast?;
-        let found = self.columns().into_iter().filter_map(|place| {
-            let found = forecast::forecast(&self.counted.accumulated[place], segments)?;
-            Some((self.column_name(place), found))
+        let segments = self.settings.forecast?;
+        let found = self.columns().into_iter().filter_map(|column| {
+            let found = forecast::forecast(&self.counted.accumulated[column], segments)?;
+            Some((self.column_name(column), found))
         });
         Some((segments, found.collect()))
     }
 
     fn statistics(&self) -> Vec<Statistics> {
-        let one = |segment: Option<&str>, place: usize, cell: &ledger::Cell| Statistics {
+        let one = |segment: Option<&str>, column: usize, cell: &ledger::MethodCounts| Statistics {
             segment: segment.map(str::to_owned),
-            method: self.method(place),
+            method: self.method(column),
             pairs: cell.pairs,
             found: cell.found,
             near: cell.near,
             precision: cell.precision(),
             with_address: cell.with_address,
-            pairs_per_document: cell.pairs_per_document().map(SpreadOut::from),
+            pairs_per_document: cell.pairs_per_document().map(WrittenDistribution::from),
             histogram: cell.all.to_vec(),
             best_histogram: cell.best.to_vec(),
         };
         let mut all = Vec::new();
-        for (segment, cells) in self.wanted.segments.segments.iter().zip(&self.counted.segments) {
+        for (segment, cells) in self.settings.segments.segments.iter().zip(&self.counted.segments) {
             all.extend(
-                self.columns().into_iter().map(|place| one(Some(&segment.name), place, &cells[place])),
+                self.columns().into_iter().map(|column| one(Some(&segment.name), column, &cells[column])),
             );
         }
-        all.extend(self.columns().into_iter().map(|place| one(None, place, &self.counted.total[place])));
+        all.extend(self.columns().into_iter().map(|column| one(None, column, &self.counted.total[column])));
         all
     }
 
     fn differences(&self) -> Vec<Difference> {
-        let names = self.wanted.segments.segments.iter().map(|segment| Some(segment.name.as_str()));
+        let names = self.settings.segments.segments.iter().map(|segment| Some(segment.name.as_str()));
         let segments = names.zip(self.counted.differences.iter().zip(&self.counted.segments));
         let total = (None, (&self.counted.total_differences, &self.counted.total));
         let mut all = Vec::new();
@@ -534,17 +540,17 @@ impl Comparison {
             shingle: recipe.shingle,
             threshold: recipe.threshold.clone(),
             unverified: !recipe.verified,
-            methods: self.wanted.methods.clone(),
-            segments: self.wanted.segments.segments.iter().map(|segment| segment.name.clone()).collect(),
+            methods: self.settings.methods.clone(),
+            segments: self.settings.segments.segments.iter().map(|segment| segment.name.clone()).collect(),
             statistics: self.statistics(),
             accumulated: accumulated
-                .map(|place| (self.column_name(place), self.counted.accumulated[place].clone()))
+                .map(|column| (self.column_name(column), self.counted.accumulated[column].clone()))
                 .collect(),
             forecast: self.forecasts().filter(|(_, found)| !found.is_empty()).map(|(segments, found)| {
-                Forecast { segments, found: found.into_iter().collect(), warning: WARNING }
+                Forecast { segments, found: found.into_iter().collect(), warning: FORECAST_WARNING }
             }),
             differences: self.differences(),
-            persistence: (self.wanted.segments.snapshots() > 1).then(|| self.persistence.all.clone()),
+            persistence: (self.settings.segments.snapshots() > 1).then(|| self.persistence.all.clone()),
             reasons: findings.summary.reasons.clone(),
             version: recipe.lookalike.clone(),
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use lookalike::corpus::Compression;
 use lookalike::corpus::write::Sink;
-use lookalike::engine::compared::{BothCounts, Marked, Match, Named, Side};
+use lookalike::engine::compared::{BothCounts, MarkedDocuments, Match, Side, SideDocument};
 use lookalike::engine::{EngineError, JobRecipe, OpenJob};
 use lookalike::text::hash::Secret;
 use lookalike::walk::Watch;
@@ -17,25 +17,29 @@ use crate::error::TransferError;
 /// A callback for pairs.
 pub type EachMatch<'e> = &'e mut dyn FnMut(&Match<'_>) -> Result<(), TransferError>;
 
-/// Two corpora that were compared.
-pub trait Compared {
+/// The source of the pairs of two corpora that were compared.
+pub trait ComparisonSource {
     /// Returns the recipe of the job.
     fn recipe(&self) -> &JobRecipe;
 
     /// Hands over every left document, in their order.
-    fn lefts(&self, watch: &Watch, each: &mut dyn FnMut(Named<'_>)) -> Result<(), TransferError>;
+    fn lefts(&self, watch: &Watch, each: &mut dyn FnMut(SideDocument<'_>)) -> Result<(), TransferError>;
 
     /// Hands over every pair, in the order of left and right documents.
     fn matches(&self, watch: &Watch, each: EachMatch<'_>) -> Result<(), TransferError>;
 
     /// The left documents whose address the right side has.
-    fn same_address(&self, watch: &Watch, matching: Matching) -> Result<Marked, TransferError>;
+    fn same_address(&self, watch: &Watch, matching: Matching) -> Result<MarkedDocuments, TransferError>;
 
     /// Documents of both sides.
     fn both_counts(&self, watch: &Watch) -> Result<BothCounts, TransferError>;
 
     /// The names and texts of a few right and left documents.
-    fn names_and_texts(&self, watch: &Watch, wanted: &[(Side, u32)]) -> Result<NamesAndTexts, TransferError>;
+    fn names_and_texts(
+        &self,
+        watch: &Watch,
+        documents: &[(Side, u32)],
+    ) -> Result<NamesAndTexts, TransferError>;
 
     /// The folder of the results.
     fn folder(&self) -> &Path;
@@ -52,13 +56,13 @@ pub fn address_key(matching: Matching, url: &str) -> Option<String> {
     address::host(url).map(|_| matching.key(url).into())
 }
 
-impl Compared for OpenJob {
+impl ComparisonSource for OpenJob {
     fn recipe(&self) -> &JobRecipe {
         self.recipe()
     }
 
-    fn lefts(&self, watch: &Watch, each: &mut dyn FnMut(Named<'_>)) -> Result<(), TransferError> {
-        let left = |side: Side, document: Named<'_>| -> Result<(), EngineError> {
+    fn lefts(&self, watch: &Watch, each: &mut dyn FnMut(SideDocument<'_>)) -> Result<(), TransferError> {
+        let left = |side: Side, document: SideDocument<'_>| -> Result<(), EngineError> {
             if side == Side::Left {
                 each(document);
             }
@@ -71,7 +75,7 @@ impl Compared for OpenJob {
         self.matches(watch, each)
     }
 
-    fn same_address(&self, watch: &Watch, matching: Matching) -> Result<Marked, TransferError> {
+    fn same_address(&self, watch: &Watch, matching: Matching) -> Result<MarkedDocuments, TransferError> {
         Ok(self.same_address(watch, |url| {
             let key = address_key(matching, url)?;
             Some(Secret::of_process().digest(key.as_bytes()))
@@ -82,8 +86,12 @@ impl Compared for OpenJob {
         Ok(self.both_counts(watch)?)
     }
 
-    fn names_and_texts(&self, watch: &Watch, wanted: &[(Side, u32)]) -> Result<NamesAndTexts, TransferError> {
-        Ok((self.ids(watch, wanted)?, self.texts(watch, wanted)?))
+    fn names_and_texts(
+        &self,
+        watch: &Watch,
+        documents: &[(Side, u32)],
+    ) -> Result<NamesAndTexts, TransferError> {
+        Ok((self.ids(watch, documents)?, self.texts(watch, documents)?))
     }
 
     fn folder(&self) -> &Path {
@@ -151,16 +159,16 @@ impl Lists {
     }
 }
 
-fn named<'l>(n: u32, id: &'l str, url: &'l Option<Box<str>>) -> Named<'l> {
-    Named { n, place: n, id, url: url.as_deref() }
+fn named<'l>(n: u32, id: &'l str, url: &'l Option<Box<str>>) -> SideDocument<'l> {
+    SideDocument { n, place: n, id, url: url.as_deref() }
 }
 
-impl Compared for Lists {
+impl ComparisonSource for Lists {
     fn recipe(&self) -> &JobRecipe {
         &self.recipe
     }
 
-    fn lefts(&self, _: &Watch, each: &mut dyn FnMut(Named<'_>)) -> Result<(), TransferError> {
+    fn lefts(&self, _: &Watch, each: &mut dyn FnMut(SideDocument<'_>)) -> Result<(), TransferError> {
         self.lefts.iter().for_each(|left| each(named(left.n, &left.id, &left.url)));
         Ok(())
     }
@@ -180,9 +188,9 @@ impl Compared for Lists {
         Ok(())
     }
 
-    fn same_address(&self, _: &Watch, _: Matching) -> Result<Marked, TransferError> {
+    fn same_address(&self, _: &Watch, _: Matching) -> Result<MarkedDocuments, TransferError> {
         let left = self.lefts.last().map_or(0, |left| left.n + 1);
-        Ok(Marked::of(left, self.lefts.iter().filter(|left| left.shared).map(|left| left.n)))
+        Ok(MarkedDocuments::of(left, self.lefts.iter().filter(|left| left.shared).map(|left| left.n)))
     }
 
     fn both_counts(&self, _: &Watch) -> Result<BothCounts, TransferError> {
@@ -212,7 +220,7 @@ mod tests {
     use lookalike::judgments::Judgments;
 
     use super::*;
-    use crate::compare::Wanted;
+    use crate::compare::ComparisonSettings;
     use crate::moved::Matches;
     use crate::segments::{Segment, Segments};
     use crate::transfer::{Request, run};
@@ -249,7 +257,7 @@ mod tests {
         let text = "1 0 a 2\n1 0 b 1\n1 0 c 0\n1 0 gone 1\n";
         let files = [Judgments::read("qrels.txt", text.as_bytes(), None).unwrap()];
         let segment = Segment { name: "new".to_owned(), shards: 1, snapshot: 0 };
-        let wanted = Wanted {
+        let settings = ComparisonSettings {
             methods: vec!["minhash".to_owned()],
             segments: Segments::new(vec![segment], &[]),
             forecast: None,
@@ -266,12 +274,13 @@ mod tests {
             seed: 0,
             memory: u64::MAX,
         };
-        let moved = run(&lists, &request, wanted, &Watch::default()).unwrap();
+        let moved = run(&lists, &request, settings, &Watch::default()).unwrap();
         assert_eq!(std::fs::read_to_string(folder.path().join("qrels.txt")).unwrap(), "1 0 y 2\n1 0 x 1\n");
         let mapping = std::fs::read_to_string(folder.path().join("mapping.jsonl")).unwrap();
         let best: Vec<bool> = mapping.lines().map(|line| line.contains("\"best\":true")).collect();
         assert_eq!(best, [false, true, true]);
-        let [both, content, address] = [moved.ways.both, moved.ways.content_only, moved.ways.address_only];
+        let [both, content, address] =
+            [moved.found_by.both, moved.found_by.content_only, moved.found_by.address_only];
         assert_eq!([both.documents, content.documents, address.documents], [1, 1, 1]);
         assert_eq!((moved.missing, moved.judged, moved.comparison.shared.count()), (1, 4, 2));
     }

@@ -7,7 +7,7 @@ use lookalike::judgments::tally::Grades;
 use lookalike::judgments::{Judgment, Judgments};
 use serde::Serialize;
 
-use crate::moved::Moved;
+use crate::moved::MovedJudgments;
 
 /// A track before and after.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -62,7 +62,7 @@ impl Topic {
 }
 
 /// The topics of a track, by name.
-pub fn topics<'j>(before: &'j Judgments, after: &'j Moved) -> BTreeMap<&'j str, Topic> {
+pub fn topics<'j>(before: &'j Judgments, after: &'j MovedJudgments) -> BTreeMap<&'j str, Topic> {
     let mut topics: BTreeMap<&str, Topic> = BTreeMap::new();
     for (when, judgments) in [&before.lines, &after.judgments].into_iter().enumerate() {
         for judgment in judgments {
@@ -81,7 +81,7 @@ fn grades(judgments: &[Judgment]) -> Grades {
 }
 
 /// A track in numbers.
-pub fn track(before: &Judgments, after: &Moved) -> Track {
+pub fn track(before: &Judgments, after: &MovedJudgments) -> Track {
     let topics = topics(before, after);
     let with_relevant = |when: usize| topics.values().filter(|topic| topic.relevant[when] > 0).count() as u64;
     Track {
@@ -102,7 +102,7 @@ pub fn track(before: &Judgments, after: &Moved) -> Track {
 }
 
 /// `topics.tsv`: every topic of every track.
-pub fn table(files: &[Judgments], moved: &[Moved]) -> String {
+pub fn table(files: &[Judgments], moved: &[MovedJudgments]) -> String {
     let mut out =
         "track\ttopic\tjudged_before\tjudged_after\trelevant_before\trelevant_after\tlost\n".to_owned();
     for (before, after) in files.iter().zip(moved) {
@@ -119,15 +119,16 @@ pub fn table(files: &[Judgments], moved: &[Moved]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::moved::{Heir, Heirs, Matches, moved};
+    use crate::moved::{Matches, NearDuplicate, NearDuplicates, move_judgments};
 
     #[test]
     fn topics_that_lose_their_last_relevant_document_are_told() {
         let text = "1 0 a 2\n1 0 b 0\n2 0 c 1\n2 0 b 0\n3 0 c 0\n";
         let file = Judgments::read("web.txt", text.as_bytes(), None).unwrap();
-        let heir = |new: &str| vec![Heir { document: new.to_owned(), similarity: 1.0 }];
-        let heirs: Heirs = [("a".to_owned(), heir("x")), ("b".to_owned(), heir("y"))].into();
-        let after = moved(&file, &heirs, Matches::Best).unwrap();
+        let near_duplicate = |new: &str| vec![NearDuplicate { document: new.to_owned(), similarity: 1.0 }];
+        let near_duplicates: NearDuplicates =
+            [("a".to_owned(), near_duplicate("x")), ("b".to_owned(), near_duplicate("y"))].into();
+        let after = move_judgments(&file, &near_duplicates, Matches::Best).unwrap();
         let track = track(&file, &after);
         assert_eq!((track.judgments, track.carried, track.written, track.topics), (5, 3, 3, 3));
         assert_eq!((track.topics_relevant_before, track.topics_relevant_after), (2, 1));

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 /// A near-duplicate of a judged document.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Heir {
+pub struct NearDuplicate {
     /// Its id in the new corpus.
     pub document: String,
     /// Its similarity to the judged document.
@@ -19,7 +19,7 @@ pub struct Heir {
 }
 
 /// The near-duplicates of each judged document, the best one first.
-pub type Heirs = BTreeMap<String, Vec<Heir>>;
+pub type NearDuplicates = BTreeMap<String, Vec<NearDuplicate>>;
 
 /// The near-duplicates that a judgment moves to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Claim {
     pub grade: String,
     /// The position of the judgment in its file, from 0.
     #[serde(skip)]
-    place: usize,
+    position: usize,
     #[serde(skip)]
     parsed: Option<Grade>,
 }
@@ -58,7 +58,7 @@ pub struct Conflict {
     pub subtopic: Option<String>,
     /// The new document.
     pub new: String,
-    /// The claim that stands.
+    /// The claim that is kept.
     pub kept: Claim,
     /// The others.
     pub dropped: Vec<Claim>,
@@ -66,7 +66,7 @@ pub struct Conflict {
 
 /// The result of moving one file of judgments.
 #[derive(Debug, Default)]
-pub struct Moved {
+pub struct MovedJudgments {
     /// The judgments of the new corpus, in the order of the old ones.
     pub judgments: Vec<Judgment>,
     /// Judgments whose document has a near-duplicate.
@@ -80,19 +80,28 @@ pub struct Moved {
 }
 
 /// Moves the judgments of one file.
-pub fn moved(file: &Judgments, heirs: &Heirs, matches: Matches) -> Result<Moved, ListError> {
-    let mut out = Moved::default();
+pub fn move_judgments(
+    file: &Judgments,
+    near_duplicates: &NearDuplicates,
+    matches: Matches,
+) -> Result<MovedJudgments, ListError> {
+    let mut out = MovedJudgments::default();
     let mut claims: BTreeMap<(&str, &str, &str), Vec<Claim>> = BTreeMap::new();
-    for (place, judgment) in file.lines.iter().enumerate() {
+    for (position, judgment) in file.lines.iter().enumerate() {
         if !judgment.is_of_document() {
             out.of_no_document += 1;
             continue;
         }
-        let Some(heirs) = heirs.get(judgment.document()).filter(|heirs| !heirs.is_empty()) else { continue };
+        let Some(near_duplicates) =
+            near_duplicates.get(judgment.document()).filter(|near_duplicates| !near_duplicates.is_empty())
+        else {
+            continue;
+        };
         out.carried += 1;
-        let heirs = if matches == Matches::Best { &heirs[..1] } else { heirs };
-        for heir in heirs {
-            let key = (judgment.topic(), judgment.subtopic().unwrap_or_default(), heir.document.as_str());
+        let near_duplicates = if matches == Matches::Best { &near_duplicates[..1] } else { near_duplicates };
+        for near_duplicate in near_duplicates {
+            let key =
+                (judgment.topic(), judgment.subtopic().unwrap_or_default(), near_duplicate.document.as_str());
             let claims = claims.entry(key).or_default();
             // A judgment that comes twice says no more than once.
             if claims.iter().any(|claim| claim.old == judgment.document() && claim.grade == judgment.label())
@@ -102,44 +111,46 @@ pub fn moved(file: &Judgments, heirs: &Heirs, matches: Matches) -> Result<Moved,
             }
             claims.push(Claim {
                 old: judgment.document().to_owned(),
-                similarity: heir.similarity,
+                similarity: near_duplicate.similarity,
                 grade: judgment.label().to_owned(),
-                place,
+                position,
                 parsed: Some(judgment.grade()),
             });
         }
     }
     let mut kept: Vec<(usize, &str)> = Vec::with_capacity(claims.len());
     for ((topic, subtopic, new), mut claims) in claims {
-        let standing = claims.swap_remove(stands(&claims));
-        kept.push((standing.place, new));
+        let kept_claim = claims.swap_remove(winner(&claims));
+        kept.push((kept_claim.position, new));
         out.merged += claims.len() as u64;
-        if claims.iter().any(|claim| claim.grade != standing.grade) {
-            claims.sort_by_key(|claim| claim.place);
+        if claims.iter().any(|claim| claim.grade != kept_claim.grade) {
+            claims.sort_by_key(|claim| claim.position);
             out.conflicts.push(Conflict {
                 track: file.track.clone(),
                 topic: topic.to_owned(),
                 subtopic: Some(subtopic.to_owned()).filter(|subtopic| !subtopic.is_empty()),
                 new: new.to_owned(),
-                kept: standing,
+                kept: kept_claim,
                 dropped: claims,
             });
         }
     }
     // A judgment with several near-duplicates has them in the order of their ids.
     kept.sort_unstable();
-    out.judgments =
-        kept.into_iter().map(|(place, new)| file.lines[place].for_document(new)).collect::<Result<_, _>>()?;
+    out.judgments = kept
+        .into_iter()
+        .map(|(position, new)| file.lines[position].for_document(new))
+        .collect::<Result<_, _>>()?;
     Ok(out)
 }
 
 /// Returns the index of the claim that is kept: the most similar; of equal ones the most frequent grade, then the lowest grade,
 /// then the first.
-fn stands(claims: &[Claim]) -> usize {
+fn winner(claims: &[Claim]) -> usize {
     let highest = claims.iter().map(|claim| claim.similarity).fold(f64::NEG_INFINITY, f64::max);
     let nearest: Vec<usize> = (0..claims.len()).filter(|&at| claims[at].similarity == highest).collect();
     let times = |at: usize| nearest.iter().filter(|&&other| claims[other].grade == claims[at].grade).count();
-    let order = |&at: &usize| (std::cmp::Reverse(times(at)), claims[at].parsed, claims[at].place);
+    let order = |&at: &usize| (std::cmp::Reverse(times(at)), claims[at].parsed, claims[at].position);
     nearest.iter().copied().min_by_key(order).unwrap_or(0)
 }
 
@@ -151,31 +162,35 @@ mod tests {
         Judgments::read("qrels.test.txt", text.as_bytes(), None).unwrap()
     }
 
-    fn heirs(all: &[(&str, &[(&str, f64)])]) -> Heirs {
-        let heir = |&(document, similarity): &(&str, f64)| Heir { document: document.to_owned(), similarity };
-        all.iter().map(|(old, new)| ((*old).to_owned(), new.iter().map(heir).collect())).collect()
+    fn near_duplicates(all: &[(&str, &[(&str, f64)])]) -> NearDuplicates {
+        let near_duplicate = |&(document, similarity): &(&str, f64)| NearDuplicate {
+            document: document.to_owned(),
+            similarity,
+        };
+        all.iter().map(|(old, new)| ((*old).to_owned(), new.iter().map(near_duplicate).collect())).collect()
     }
 
-    fn lines(moved: &Moved) -> Vec<&str> {
+    fn lines(moved: &MovedJudgments) -> Vec<&str> {
         moved.judgments.iter().map(Judgment::text).collect()
     }
 
     #[test]
     fn judgments_go_where_their_documents_went() {
         let file = file("1 0 a 2\n1 0 b -2\n2 0 a 0\n2 0 gone 1\n");
-        let heirs = heirs(&[("a", &[("x", 1.0), ("y", 0.9)]), ("b", &[("z", 0.95)])]);
-        let best = moved(&file, &heirs, Matches::Best).unwrap();
+        let near_duplicates = near_duplicates(&[("a", &[("x", 1.0), ("y", 0.9)]), ("b", &[("z", 0.95)])]);
+        let best = move_judgments(&file, &near_duplicates, Matches::Best).unwrap();
         assert_eq!(lines(&best), ["1 0 x 2", "1 0 z -2", "2 0 x 0"]);
         assert_eq!((best.carried, best.merged, best.conflicts.len()), (3, 0, 0));
-        let all = moved(&file, &heirs, Matches::All).unwrap();
+        let all = move_judgments(&file, &near_duplicates, Matches::All).unwrap();
         assert_eq!(lines(&all), ["1 0 x 2", "1 0 y 2", "1 0 z -2", "2 0 x 0", "2 0 y 0"]);
     }
 
     #[test]
     fn the_most_similar_document_decides_and_the_others_are_told() {
         let file = file("1 0 a 0\n1 0 b 2\n1 0 c 0\n2 0 a 1\n2 0 b 1\n");
-        let heirs = heirs(&[("a", &[("x", 0.91)]), ("b", &[("x", 0.99)]), ("c", &[("x", 0.95)])]);
-        let moved = moved(&file, &heirs, Matches::Best).unwrap();
+        let near_duplicates =
+            near_duplicates(&[("a", &[("x", 0.91)]), ("b", &[("x", 0.99)]), ("c", &[("x", 0.95)])]);
+        let moved = move_judgments(&file, &near_duplicates, Matches::Best).unwrap();
         assert_eq!(lines(&moved), ["1 0 x 2", "2 0 x 1"]);
         assert_eq!((moved.merged, moved.conflicts.len()), (3, 1));
         let conflict = &moved.conflicts[0];
@@ -187,19 +202,20 @@ mod tests {
     #[test]
     fn ties_go_to_the_grade_of_most_then_to_the_lower() {
         let same: &[(&str, f64)] = &[("x", 0.95)];
-        let heirs = heirs(&[("a", same), ("b", same), ("c", same), ("far", &[("x", 0.9)])]);
+        let near_duplicates =
+            near_duplicates(&[("a", same), ("b", same), ("c", same), ("far", &[("x", 0.9)])]);
         let most = file("1 0 a 3\n1 0 b 1\n1 0 c 3\n1 0 far 0\n");
-        assert_eq!(lines(&moved(&most, &heirs, Matches::Best).unwrap()), ["1 0 x 3"]);
+        assert_eq!(lines(&move_judgments(&most, &near_duplicates, Matches::Best).unwrap()), ["1 0 x 3"]);
         let lower = file("1 0 a 3\n1 0 b -2\n1 0 far 3\n");
-        assert_eq!(lines(&moved(&lower, &heirs, Matches::Best).unwrap()), ["1 0 x -2"]);
+        assert_eq!(lines(&move_judgments(&lower, &near_duplicates, Matches::Best).unwrap()), ["1 0 x -2"]);
     }
 
     #[test]
     fn other_layouts_keep_their_columns() {
         let prels = file("20001 a 1 1 0.5\n20001 b 0 2 1.0\n");
-        let heirs = heirs(&[("a", &[("x", 1.0)]), ("b", &[("y", 1.0)])]);
+        let near_duplicates = near_duplicates(&[("a", &[("x", 1.0)]), ("b", &[("y", 1.0)])]);
         assert_eq!(
-            lines(&moved(&prels, &heirs, Matches::Best).unwrap()),
+            lines(&move_judgments(&prels, &near_duplicates, Matches::Best).unwrap()),
             ["20001 x 1 1 0.5", "20001 y 0 2 1.0"]
         );
     }

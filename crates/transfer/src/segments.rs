@@ -1,6 +1,6 @@
 //! The right side of a comparison in parts, in their order.
 
-use lookalike::engine::compared::{ShardPlace, Side};
+use lookalike::engine::compared::{ShardRange, Side};
 
 /// A part of the right side: some of its shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Segments {
 
 impl Segments {
     /// Segments that together have all shards of the right side.
-    pub fn new(segments: Vec<Segment>, shards: &[ShardPlace]) -> Self {
+    pub fn new(segments: Vec<Segment>, shards: &[ShardRange]) -> Self {
         let mut right = shards.iter().filter(|shard| shard.side == Side::Right);
         let mut end = 0;
         let ends = segments.iter().map(|segment| {
@@ -36,8 +36,8 @@ impl Segments {
     }
 
     /// Returns the segment of the right document at this position of the input.
-    pub fn of(&self, place: u32) -> usize {
-        let segment = self.ends.partition_point(|&end| end <= place);
+    pub fn of(&self, position: u32) -> usize {
+        let segment = self.ends.partition_point(|&end| end <= position);
         segment.min(self.segments.len().saturating_sub(1))
     }
 
@@ -63,13 +63,13 @@ mod tests {
 
     #[test]
     fn documents_are_in_the_segment_of_their_shard() {
-        let place = |side, first, records| ShardPlace { side, name: String::new(), first, records };
+        let shard = |side, first, records| ShardRange { side, name: String::new(), first, records };
         let shards = [
-            place(Side::Left, 0, 100),
-            place(Side::Right, 0, 5),
-            place(Side::Right, 5, 0),
-            place(Side::Right, 5, 3),
-            place(Side::Right, 8, 2),
+            shard(Side::Left, 0, 100),
+            shard(Side::Right, 0, 5),
+            shard(Side::Right, 5, 0),
+            shard(Side::Right, 5, 3),
+            shard(Side::Right, 8, 2),
         ];
         let segment = |shards, snapshot| Segment { name: String::new(), shards, snapshot };
         let segments = Segments::new(vec![segment(2, 0), segment(1, 0), segment(1, 1)], &shards);

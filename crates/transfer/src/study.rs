@@ -5,8 +5,8 @@ use lookalike::report::study::{Axis, Bars, Grid, Lines, Origin, Plot, Point, Ser
 use lookalike::report::{Study, thousands};
 use lookalike_overlap::{forecast, histogram};
 
-use crate::compare::{Comparison, Lives, WARNING};
-use crate::transfer::{Transfer, Ways};
+use crate::compare::{Comparison, FORECAST_WARNING, PersistenceCounts};
+use crate::transfer::{FoundBy, Transfer};
 
 /// Rows of the table by top-level domain.
 const DOMAINS: usize = 25;
@@ -63,7 +63,7 @@ pub fn transfer_study(
     };
     let all: u64 = transfer.tracks.iter().map(|track| track.judgments).sum();
     let carried: u64 = transfer.tracks.iter().map(|track| track.carried).sum();
-    let Ways { content_only, both, .. } = transfer.ways;
+    let FoundBy { content_only, both, .. } = transfer.found_by;
     study.lead = format!(
         "{} of {} judgments, of {} of {} judged documents, go over to the new corpus, where they are {}.",
         thousands(carried),
@@ -101,7 +101,7 @@ pub fn transfer_study(
         }
     }
     tracks(&mut study, transfer);
-    ways(&mut study, transfer);
+    found_by(&mut study, transfer);
     study.blocks.extend(comparison.blocks);
     study
 }
@@ -156,11 +156,11 @@ fn tracks(study: &mut Study, transfer: &Transfer) {
     study.table(grid);
 }
 
-fn ways(study: &mut Study, transfer: &Transfer) {
+fn found_by(study: &mut Study, transfer: &Transfer) {
     study.heading("By address and by content");
     let mut grid =
         Grid::new("What the new corpus has of judged documents", ["found by", "documents", "judgments"]);
-    let Ways { address_only, content_only, both, neither } = transfer.ways;
+    let FoundBy { address_only, content_only, both, neither } = transfer.found_by;
     for (name, way) in [
         ("address and content", both),
         ("content only", content_only),
@@ -188,7 +188,7 @@ fn notes(study: &mut Study, comparison: &Comparison, findings: &Findings) {
             ));
         }
     }
-    if comparison.wanted.forecast.is_some() && comparison.wanted.segments.len() < 2 {
+    if comparison.settings.forecast.is_some() && comparison.settings.segments.len() < 2 {
         study
             .notes
             .push("A forecast needs two segments or more; --segment input or file makes some.".to_owned());
@@ -206,7 +206,7 @@ fn facts(study: &mut Study, comparison: &Comparison, recipe: &JobRecipe, finding
     for (name, side) in [("left documents", &both.left), ("right documents", &both.right)] {
         study.fact(name, format!("{}, {} rejected", thousands(side.documents), thousands(side.rejected)));
     }
-    study.fact("methods", comparison.wanted.methods.join(", "));
+    study.fact("methods", comparison.settings.methods.join(", "));
     study.fact(
         "near-duplicate",
         format!("{} at least {}, shingles of {}", recipe.similarity, recipe.threshold, recipe.shingle),
@@ -240,11 +240,11 @@ fn totals(study: &mut Study, comparison: &Comparison) {
         ],
     );
     let left = comparison.both.left.documents - comparison.both.left.rejected;
-    for place in comparison.columns() {
-        let cell = &comparison.counted.total[place];
-        let spread = cell.pairs_per_document();
+    for column in comparison.columns() {
+        let cell = &comparison.counted.total[column];
+        let distribution = cell.pairs_per_document();
         grid.row([
-            comparison.column_name(place).into(),
+            comparison.column_name(column).into(),
             cell.pairs.into(),
             cell.near_pairs.into(),
             cell.found.into(),
@@ -252,10 +252,10 @@ fn totals(study: &mut Study, comparison: &Comparison) {
             cell.near.into(),
             cell.precision().into(),
             share(cell.with_address, cell.found).into(),
-            spread.map(|spread| spread.mean).into(),
-            spread.map(|spread| spread.median).into(),
-            spread.map(|spread| spread.three_quarters).into(),
-            spread.map(|spread| spread.most as u64).into(),
+            distribution.map(|distribution| distribution.mean).into(),
+            distribution.map(|distribution| distribution.median).into(),
+            distribution.map(|distribution| distribution.three_quarters).into(),
+            distribution.map(|distribution| distribution.most as u64).into(),
         ]);
     }
     study.table(grid);
@@ -270,7 +270,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
 }
 
 fn segments(study: &mut Study, comparison: &Comparison) {
-    let segments = &comparison.wanted.segments.segments;
+    let segments = &comparison.settings.segments.segments;
     if segments.len() < 2 {
         return;
     }
@@ -287,30 +287,30 @@ fn segments(study: &mut Study, comparison: &Comparison) {
     ];
     let mut grid = Grid::new("Segments", columns);
     for (segment, cells) in segments.iter().zip(&comparison.counted.segments) {
-        for place in comparison.columns() {
-            let cell = &cells[place];
-            let spread = cell.pairs_per_document();
+        for column in comparison.columns() {
+            let cell = &cells[column];
+            let distribution = cell.pairs_per_document();
             grid.row([
                 segment.name.as_str().into(),
-                comparison.column_name(place).into(),
+                comparison.column_name(column).into(),
                 cell.pairs.into(),
                 cell.found.into(),
                 cell.near.into(),
                 cell.precision().into(),
-                spread.map(|spread| spread.mean).into(),
-                spread.map(|spread| spread.most as u64).into(),
+                distribution.map(|distribution| distribution.mean).into(),
+                distribution.map(|distribution| distribution.most as u64).into(),
             ]);
         }
     }
     study.table(grid);
     let bins: Vec<String> = segments.iter().map(|segment| segment.name.clone()).collect();
     for (name, logarithmic, of) in [
-        ("Pairs", true, (|cell| cell.pairs) as fn(&lookalike_overlap::ledger::Cell) -> u64),
+        ("Pairs", true, (|cell| cell.pairs) as fn(&lookalike_overlap::ledger::MethodCounts) -> u64),
         ("Found documents", false, |cell| cell.found),
     ] {
-        let series = |place: usize| {
-            let counts = comparison.counted.segments.iter().map(|cells| of(&cells[place]));
-            (comparison.column_name(place), counts.collect())
+        let series = |column: usize| {
+            let counts = comparison.counted.segments.iter().map(|cells| of(&cells[column]));
+            (comparison.column_name(column), counts.collect())
         };
         study.plot(Plot::Bars(Bars {
             name: format!("{name} per segment"),
@@ -324,23 +324,23 @@ fn segments(study: &mut Study, comparison: &Comparison) {
 }
 
 fn accumulation(study: &mut Study, comparison: &Comparison) {
-    if comparison.wanted.segments.len() < 2 {
+    if comparison.settings.segments.len() < 2 {
         return;
     }
     study.heading("Accumulated");
-    let point = |(place, &found): (usize, &u64)| Point::new((place + 1) as f64, found as f64);
+    let point = |(segment, &found): (usize, &u64)| Point::new((segment + 1) as f64, found as f64);
     let mut series = Vec::new();
-    for place in comparison.columns() {
-        let accumulated = &comparison.counted.accumulated[place];
+    for column in comparison.columns() {
+        let accumulated = &comparison.counted.accumulated[column];
         series.push(Series {
-            name: comparison.column_name(place),
+            name: comparison.column_name(column),
             points: accumulated.iter().enumerate().map(point).collect(),
             origin: Origin::Measured,
         });
-        let line = forecast::line(accumulated).zip(comparison.wanted.forecast);
+        let line = forecast::line(accumulated).zip(comparison.settings.forecast);
         if let Some((line, last)) = line {
             let ends = [1, last].map(|x| Point::new(x as f64, line.at(x as f64)));
-            let name = format!("{}, line", comparison.column_name(place));
+            let name = format!("{}, line", comparison.column_name(column));
             series.push(Series { name, points: ends.to_vec(), origin: Origin::Theory });
         }
     }
@@ -358,21 +358,21 @@ fn accumulation(study: &mut Study, comparison: &Comparison) {
         ["method", "found so far", "forecast", "share of left"],
     );
     let left = comparison.both.left.documents - comparison.both.left.rejected;
-    for (place, (name, value)) in comparison.columns().into_iter().zip(found) {
-        let so_far = comparison.counted.accumulated[place].last().copied();
+    for (column, (name, value)) in comparison.columns().into_iter().zip(found) {
+        let so_far = comparison.counted.accumulated[column].last().copied();
         let share = (left > 0).then(|| value / left as f64);
         grid.row([name.into(), so_far.into(), value.into(), share.into()]);
     }
     study.table(grid);
-    study.text(WARNING);
+    study.text(FORECAST_WARNING);
 }
 
 fn similarities(study: &mut Study, comparison: &Comparison) {
     study.heading("How similar");
     for (name, best) in [("All pairs", false), ("The most similar pair of each left document", true)] {
-        let series = |place: usize| {
-            let cell = &comparison.counted.total[place];
-            (comparison.column_name(place), if best { cell.best } else { cell.all }.to_vec())
+        let series = |column: usize| {
+            let cell = &comparison.counted.total[column];
+            (comparison.column_name(column), if best { cell.best } else { cell.all }.to_vec())
         };
         study.plot(Plot::Bars(Bars {
             name: name.to_owned(),
@@ -386,12 +386,12 @@ fn similarities(study: &mut Study, comparison: &Comparison) {
 }
 
 fn differences(study: &mut Study, comparison: &Comparison) {
-    let methods = comparison.wanted.methods.len();
+    let methods = comparison.settings.methods.len();
     if methods < 2 {
         return;
     }
     study.heading("Method against method");
-    let names: Vec<String> = (0..methods).map(|place| comparison.column_name(place)).collect();
+    let names: Vec<String> = (0..methods).map(|column| comparison.column_name(column)).collect();
     let head = |first: &str| -> Vec<String> { [first.to_owned()].into_iter().chain(names.clone()).collect() };
     let differences = &comparison.counted.total_differences;
     for (name, of) in [
@@ -407,7 +407,7 @@ fn differences(study: &mut Study, comparison: &Comparison) {
     }
     let mut grid = Grid::new("How many times as many pairs the row has as the column", head("method"));
     for (a, row) in names.iter().enumerate() {
-        let pairs = |place: usize| comparison.counted.total[place].pairs;
+        let pairs = |column: usize| comparison.counted.total[column].pairs;
         let cells =
             (0..methods).map(|b| Value::from((pairs(b) > 0).then(|| pairs(a) as f64 / pairs(b) as f64)));
         grid.row([Value::from(row.as_str())].into_iter().chain(cells));
@@ -416,16 +416,16 @@ fn differences(study: &mut Study, comparison: &Comparison) {
 }
 
 fn persistence(study: &mut Study, comparison: &Comparison) {
-    let lives = &comparison.persistence;
-    let snapshots = comparison.wanted.segments.snapshots();
-    if lives.domains.is_empty() && snapshots < 2 {
+    let persistence = &comparison.persistence;
+    let snapshots = comparison.settings.segments.snapshots();
+    if persistence.domains.is_empty() && snapshots < 2 {
         return;
     }
     study.heading("What lives on");
     if snapshots > 1 {
-        let near = |of: fn(&Lives) -> &Vec<u64>| -> Vec<Point> {
-            let share = |count: u64| count as f64 / lives.all.documents.max(1) as f64;
-            of(&lives.all)
+        let near = |of: fn(&PersistenceCounts) -> &Vec<u64>| -> Vec<Point> {
+            let share = |count: u64| count as f64 / persistence.all.documents.max(1) as f64;
+            of(&persistence.all)
                 .iter()
                 .enumerate()
                 .map(|(at, &count)| Point::new((at + 1) as f64, share(count)))
@@ -437,8 +437,8 @@ fn persistence(study: &mut Study, comparison: &Comparison) {
             x: Axis { name: "snapshot".to_owned(), range: None, logarithmic: false },
             y: Axis { name: "share".to_owned(), range: Some((0.0, 1.0)), logarithmic: false },
             series: vec![
-                series("in the snapshot", near(|lives| &lives.near)),
-                series("in all up to it", near(|lives| &lives.near_so_far)),
+                series("in the snapshot", near(|counts| &counts.near)),
+                series("in all up to it", near(|counts| &counts.near_so_far)),
             ],
         }));
     }
@@ -448,13 +448,13 @@ fn persistence(study: &mut Study, comparison: &Comparison) {
         columns.push(format!("near{behind}"));
         columns.push(format!("share{behind}"));
     }
-    let mut rows: Vec<(&String, &Lives)> = lives.domains.iter().collect();
-    rows.sort_by_key(|(name, lives)| (std::cmp::Reverse(lives.documents), *name));
+    let mut rows: Vec<(&String, &PersistenceCounts)> = persistence.domains.iter().collect();
+    rows.sort_by_key(|(name, counts)| (std::cmp::Reverse(counts.documents), *name));
     let mut grid = Grid::new("Near-duplicates by top-level domain of the left address", columns);
-    for (name, lives) in rows.into_iter().take(DOMAINS) {
-        let mut cells = vec![Value::from(name.as_str()), lives.documents.into()];
-        for &near in &lives.near {
-            cells.extend([Value::from(near), share(near, lives.documents).into()]);
+    for (name, counts) in rows.into_iter().take(DOMAINS) {
+        let mut cells = vec![Value::from(name.as_str()), counts.documents.into()];
+        for &near in &counts.near {
+            cells.extend([Value::from(near), share(near, counts.documents).into()]);
         }
         grid.row(cells);
     }

@@ -9,19 +9,19 @@ use lookalike::corpus::write::Sink;
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::engine::compared::{Match, Side};
 use lookalike::engine::{Findings, JobRecipe};
-use lookalike::judgments::{Judgments, judged};
-use lookalike::selected::{RejectedRecord, Selected};
+use lookalike::judgments::{Judgments, judged_documents};
+use lookalike::selected::{RejectedRecord, SelectedDocuments};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::normal;
 use lookalike_overlap::canonical::canonical;
 use serde::Serialize;
 
-use crate::compare::{self, Comparison, Wanted, names};
-use crate::compared::Compared;
+use crate::compare::{self, Comparison, ComparisonSettings, names};
+use crate::compared::ComparisonSource;
 use crate::coverage::{self, Track};
 use crate::error::TransferError;
-use crate::moved::{Heir, Heirs, Matches, Moved, moved};
-use crate::sample::{Drawn, Sample};
+use crate::moved::{Matches, MovedJudgments, NearDuplicate, NearDuplicates, move_judgments};
+use crate::sample::{Sample, SampledPair};
 
 /// The input and the settings of a transfer.
 #[derive(Debug)]
@@ -50,11 +50,11 @@ pub struct Transfer {
     /// The comparison of judged documents with the new corpus.
     pub comparison: Comparison,
     /// By file of judgments.
-    pub moved: Vec<Moved>,
+    pub moved: Vec<MovedJudgments>,
     /// The same in numbers.
     pub tracks: Vec<Track>,
     /// The judged documents by the way they were found.
-    pub ways: Ways,
+    pub found_by: FoundBy,
     /// Judged documents that the old corpus does not have.
     pub missing: u64,
     /// Judged documents.
@@ -100,7 +100,7 @@ impl Relation {
 
 /// A number of documents, and of their judgments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Both {
+pub struct DocumentsAndJudgments {
     /// Judged documents.
     pub documents: u64,
     /// Their judgments.
@@ -109,15 +109,15 @@ pub struct Both {
 
 /// Judged documents by the way they were found in the new corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct Ways {
+pub struct FoundBy {
     /// The address is there, but no near-duplicate is.
-    pub address_only: Both,
+    pub address_only: DocumentsAndJudgments,
     /// A near-duplicate is there, but not the address.
-    pub content_only: Both,
+    pub content_only: DocumentsAndJudgments,
     /// Both are.
-    pub both: Both,
+    pub both: DocumentsAndJudgments,
     /// Neither is.
-    pub neither: Both,
+    pub neither: DocumentsAndJudgments,
 }
 
 const MAPPING: &[Column] = &[
@@ -138,47 +138,47 @@ const MISSING: &[Column] = &[
     Column::new("tracks", Kind::ListOfText),
 ];
 
-/// The id and the address of a judged document.
+/// The id and the address of a judged document of the old corpus.
 #[derive(Default)]
-struct Old {
+struct OldDocument {
     id: String,
     url: Option<String>,
 }
 
 /// The best near-duplicate of a judged document.
 #[derive(Clone, Copy)]
-struct Best {
+struct BestMatch {
     right: u32,
     similarity: f64,
     relation: Relation,
 }
 
-impl Best {
+impl BestMatch {
     /// Of several that are as similar, the one at the same address is the best, then the first.
-    fn is_worse_than(&self, other: &Best) -> bool {
+    fn is_worse_than(&self, other: &BestMatch) -> bool {
         let order = self.similarity.total_cmp(&other.similarity);
         order.is_lt() || order.is_eq() && other.relation < self.relation
     }
 }
 
 /// Writes the table of near-duplicates, and keeps what judgments need of them.
-struct Mapper<'m> {
-    olds: &'m [Old],
-    best: &'m [Option<Best>],
+struct MappingWriter<'m> {
+    old_documents: &'m [OldDocument],
+    best: &'m [Option<BestMatch>],
     rows: RowWriter,
-    heirs: Heirs,
+    near_duplicates: NearDuplicates,
     matches: Matches,
-    /// Bytes that heirs take, about, and may take.
-    taken: u64,
+    /// Bytes that near-duplicates take, about, and may take.
+    near_duplicate_bytes: u64,
     most: u64,
     unwritable: u64,
 }
 
-impl Mapper<'_> {
-    fn take(&mut self, wanted: &Wanted, found: &Match<'_>) -> Result<(), TransferError> {
+impl MappingWriter<'_> {
+    fn push(&mut self, settings: &ComparisonSettings, found: &Match<'_>) -> Result<(), TransferError> {
         let left = found.left.n as usize;
         let Some(best) = self.best[left].filter(|_| found.near) else { return Ok(()) };
-        let (old, is_best) = (&self.olds[left], best.right == found.right.n);
+        let (old, is_best) = (&self.old_documents[left], best.right == found.right.n);
         self.rows.push(&[
             Cell::Text(&old.id),
             Cell::Text(found.right.id),
@@ -187,61 +187,62 @@ impl Mapper<'_> {
             Cell::Bool(is_best),
             Cell::OptionalText(old.url.as_deref()),
             Cell::OptionalText(found.right.url),
-            Cell::OptionalText(compare::name(wanted, wanted.segments.of(found.right.place))),
-            Cell::ListOfText(&names(wanted, found.methods)),
+            Cell::OptionalText(compare::name(settings, settings.segments.of(found.right.place))),
+            Cell::ListOfText(&names(settings, found.methods)),
         ])?;
         if !is_best && self.matches == Matches::Best {
             return Ok(());
         }
-        if !stands_in_a_column(found.right.id) {
+        if !is_one_column(found.right.id) {
             self.unwritable += 1;
             return Ok(());
         }
-        self.taken += found.right.id.len() as u64 + 64;
-        if self.taken > self.most {
+        self.near_duplicate_bytes += found.right.id.len() as u64 + 64;
+        if self.near_duplicate_bytes > self.most {
             let instead = if self.matches == Matches::All { ", or take --matches best" } else { "" };
             return Err(TransferError::Request(format!(
                 "the near-duplicates of judged documents take more than {} MB; give more --memory{instead}",
                 self.most >> 20
             )));
         }
-        let heir = Heir { document: found.right.id.to_owned(), similarity: found.similarity };
-        self.heirs.entry(old.id.clone()).or_default().push(heir);
+        let near_duplicate =
+            NearDuplicate { document: found.right.id.to_owned(), similarity: found.similarity };
+        self.near_duplicates.entry(old.id.clone()).or_default().push(near_duplicate);
         Ok(())
     }
 }
 
-/// Columns are divided by blanks.
-fn stands_in_a_column(id: &str) -> bool {
+/// True for an id that fits into a column: columns are divided by blanks.
+fn is_one_column(id: &str) -> bool {
     !id.is_empty() && !id.contains(char::is_whitespace)
 }
 
-/// Tells files of one name in different folders apart.
-pub fn tell_apart(files: &mut [Judgments]) {
+/// Numbers files of one name in different folders.
+pub fn make_names_unique(files: &mut [Judgments]) {
     let mut tracks: Vec<String> = files.iter().map(|file| file.track.clone()).collect();
-    lookalike::asked::number(&mut tracks, "-");
+    lookalike::request::number_duplicates(&mut tracks, "-");
     files.iter_mut().zip(tracks).for_each(|(file, track)| file.track = track);
 }
 
 /// Moves all judgments and writes the tables. The judged documents are the left side of what was compared.
 pub fn run(
-    open: &impl Compared,
+    open: &impl ComparisonSource,
     request: &Request<'_>,
-    wanted: Wanted,
+    settings: ComparisonSettings,
     watch: &Watch,
 ) -> Result<Transfer, TransferError> {
     let Request { files, matches, .. } = *request;
     let folder = open.folder();
-    let olds = olds(open, watch)?;
+    let old_documents = old_documents(open, watch)?;
     let recipe = open.recipe().to_toml();
     let create =
         |name: &str, columns| RowWriter::create(&folder.join(name), RowFormat::Jsonl, columns, &recipe);
-    let mut sample = Sample::new(request.sample, wanted.methods.len(), request.seed);
-    let mut best: Vec<Option<Best>> = vec![None; olds.len()];
-    let comparison = compare::count(open, wanted, watch, |_, found, _| {
-        sample.take(found);
-        let relation = Relation::of(olds[found.left.n as usize].url.as_deref(), found.right.url);
-        let this = Best { right: found.right.n, similarity: found.similarity, relation };
+    let mut sample = Sample::new(request.sample, settings.methods.len(), request.seed);
+    let mut best: Vec<Option<BestMatch>> = vec![None; old_documents.len()];
+    let comparison = compare::count(open, settings, watch, |_, found, _| {
+        sample.add(found);
+        let relation = Relation::of(old_documents[found.left.n as usize].url.as_deref(), found.right.url);
+        let this = BestMatch { right: found.right.n, similarity: found.similarity, relation };
         let slot = &mut best[found.left.n as usize];
         if found.near && slot.is_none_or(|before| before.is_worse_than(&this)) {
             *slot = Some(this);
@@ -249,34 +250,36 @@ pub fn run(
         Ok(())
     })?;
     // Once more, now that it is known which is the best: a judged document may have any number of near-duplicates.
-    let mut mapper = Mapper {
-        olds: &olds,
+    let mut mapping = MappingWriter {
+        old_documents: &old_documents,
         best: &best,
         rows: create("mapping.jsonl", MAPPING)?,
-        heirs: Heirs::new(),
+        near_duplicates: NearDuplicates::new(),
         matches,
-        taken: 0,
+        near_duplicate_bytes: 0,
         most: request.memory,
         unwritable: 0,
     };
-    open.matches(watch, &mut |found| mapper.take(&comparison.wanted, found))?;
-    let Mapper { rows, mut heirs, unwritable, .. } = mapper;
+    open.matches(watch, &mut |found| mapping.push(&comparison.settings, found))?;
+    let MappingWriter { rows, mut near_duplicates, unwritable, .. } = mapping;
     rows.finish()?;
-    heirs.values_mut().for_each(|heirs| heirs.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)));
-    let moved: Vec<Moved> =
-        files.iter().map(|file| moved(file, &heirs, matches)).collect::<Result<_, _>>()?;
+    near_duplicates
+        .values_mut()
+        .for_each(|near_duplicates| near_duplicates.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)));
+    let moved: Vec<MovedJudgments> =
+        files.iter().map(|file| move_judgments(file, &near_duplicates, matches)).collect::<Result<_, _>>()?;
     let topics_in_several_files = topics_in_several(files);
     write_judgments(open, files, &moved, topics_in_several_files == 0)?;
     write_conflicts(open, &moved)?;
     open.write("topics.tsv", coverage::table(files, &moved).as_bytes())?;
-    write_review(open, &comparison, &olds, sample.finish(), watch)?;
+    write_review(open, &comparison, &old_documents, sample.finish(), watch)?;
     write_missing(files, request.missing, create("missing.jsonl", MISSING)?)?;
     let tracks = files.iter().zip(&moved).map(|(file, moved)| coverage::track(file, moved)).collect();
     Ok(Transfer {
-        ways: ways(files, &olds, &best, &comparison),
+        found_by: found_by(files, &old_documents, &best, &comparison),
         repeated: request.repeated,
         rejected: request.rejected,
-        judged: judged(files).len() as u64,
+        judged: judged_documents(files).len() as u64,
         missing: request.missing.len() as u64,
         topics_in_several_files,
         unwritable,
@@ -286,18 +289,18 @@ pub fn run(
     })
 }
 
-/// The judged documents by their numbers; of one that no method reads nothing is known.
-fn olds(open: &impl Compared, watch: &Watch) -> Result<Vec<Old>, TransferError> {
-    let mut olds: Vec<Old> = Vec::new();
+/// Returns the judged documents that the old corpus has, by their numbers; of one that no method reads nothing is known.
+fn old_documents(open: &impl ComparisonSource, watch: &Watch) -> Result<Vec<OldDocument>, TransferError> {
+    let mut old_documents: Vec<OldDocument> = Vec::new();
     open.lefts(watch, &mut |document| {
-        olds.resize_with(document.n as usize, Old::default);
-        olds.push(Old { id: document.id.to_owned(), url: document.url.map(str::to_owned) });
+        old_documents.resize_with(document.n as usize, OldDocument::default);
+        old_documents.push(OldDocument { id: document.id.to_owned(), url: document.url.map(str::to_owned) });
     })?;
-    Ok(olds)
+    Ok(old_documents)
 }
 
 /// Puts what could not be read of the old corpus before the rejections of the job, which has seen judged documents alone.
-pub fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), TransferError> {
+pub fn add_rejections(folder: &Path, selected: &SelectedDocuments) -> Result<(), TransferError> {
     let path = folder.join("rejected.jsonl");
     let failed = |source| TransferError::write(&path, source);
     let mut of_job = std::fs::File::open(&path).map_err(failed)?;
@@ -305,7 +308,7 @@ pub fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), Transfer
     selected
         .rejections(|rejection| {
             let RejectedRecord { source, position, reason, .. } = rejection;
-            let line = Rejected { source, position: *position, reason, side: Side::Left };
+            let line = RejectedLine { source, position: *position, reason, side: Side::Left };
             serde_json::to_writer(&mut sink, &line)?;
             sink.write_all(b"\n")
         })
@@ -316,7 +319,7 @@ pub fn add_rejections(folder: &Path, selected: &Selected) -> Result<(), Transfer
 
 /// A line of `rejected.jsonl`.
 #[derive(Serialize)]
-struct Rejected<'r> {
+struct RejectedLine<'r> {
     source: &'r str,
     position: u64,
     reason: &'r str,
@@ -325,12 +328,12 @@ struct Rejected<'r> {
 
 /// The new judgments: each file in its own layout, and all together unless a topic is in several files, where it may be another.
 fn write_judgments(
-    open: &impl Compared,
+    open: &impl ComparisonSource,
     files: &[Judgments],
-    moved: &[Moved],
+    moved: &[MovedJudgments],
     together: bool,
 ) -> Result<(), TransferError> {
-    let text = |moved: &Moved| -> String {
+    let text = |moved: &MovedJudgments| -> String {
         moved.judgments.iter().map(|judgment| format!("{}\n", judgment.text())).collect()
     };
     if let [moved] = moved {
@@ -352,7 +355,7 @@ fn write_judgments(
     Ok(())
 }
 
-fn write_conflicts(open: &impl Compared, moved: &[Moved]) -> Result<(), TransferError> {
+fn write_conflicts(open: &impl ComparisonSource, moved: &[MovedJudgments]) -> Result<(), TransferError> {
     let mut lines = Vec::new();
     for conflict in moved.iter().flat_map(|moved| &moved.conflicts) {
         serde_json::to_writer(&mut lines, conflict).expect("memory can be written");
@@ -363,7 +366,7 @@ fn write_conflicts(open: &impl Compared, moved: &[Moved]) -> Result<(), Transfer
 
 /// A pair for a person, as `lab review` reads it.
 #[derive(Serialize)]
-struct Review<'r> {
+struct ReviewPair<'r> {
     n: usize,
     a: &'r str,
     b: String,
@@ -374,24 +377,24 @@ struct Review<'r> {
 }
 
 fn write_review(
-    open: &impl Compared,
+    open: &impl ComparisonSource,
     comparison: &Comparison,
-    olds: &[Old],
-    drawn: Vec<(Drawn, Vec<usize>)>,
+    old_documents: &[OldDocument],
+    sampled: Vec<(SampledPair, Vec<usize>)>,
     watch: &Watch,
 ) -> Result<(), TransferError> {
-    let ends = |(pair, _): &(Drawn, Vec<usize>)| [(Side::Left, pair.left), (Side::Right, pair.right)];
-    let wanted: Vec<(Side, u32)> = drawn.iter().flat_map(ends).collect();
-    let (ids, texts) = open.names_and_texts(watch, &wanted)?;
+    let ends = |(pair, _): &(SampledPair, Vec<usize>)| [(Side::Left, pair.left), (Side::Right, pair.right)];
+    let documents: Vec<(Side, u32)> = sampled.iter().flat_map(ends).collect();
+    let (ids, texts) = open.names_and_texts(watch, &documents)?;
     let text = |side, n| texts.get(&(side, n)).map_or("", String::as_str);
     let mut lines = Vec::new();
-    for (n, (pair, methods)) in drawn.into_iter().enumerate() {
-        let line = Review {
+    for (n, (pair, methods)) in sampled.into_iter().enumerate() {
+        let line = ReviewPair {
             n,
-            a: &olds[pair.left as usize].id,
+            a: &old_documents[pair.left as usize].id,
             b: ids.get(&(Side::Right, pair.right)).cloned().unwrap_or_default(),
             similarity: Some(pair.similarity).filter(|similarity| similarity.is_finite()),
-            methods: methods.iter().map(|&place| comparison.wanted.methods[place].as_str()).collect(),
+            methods: methods.iter().map(|&method| comparison.settings.methods[method].as_str()).collect(),
             text_a: text(Side::Left, pair.left),
             text_b: text(Side::Right, pair.right),
         };
@@ -403,37 +406,43 @@ fn write_review(
 
 /// Lists judged documents that the old corpus does not have.
 fn write_missing(files: &[Judgments], missing: &[String], mut rows: RowWriter) -> Result<(), TransferError> {
-    for one in judged(files)
+    for one in judged_documents(files)
         .iter()
         .filter(|one| missing.binary_search_by(|id| id.as_str().cmp(one.document)).is_ok())
     {
-        let tracks: BTreeSet<&str> = one.places.iter().map(|&(file, _)| files[file].track.as_str()).collect();
+        let tracks: BTreeSet<&str> =
+            one.occurrences.iter().map(|&(file, _)| files[file].track.as_str()).collect();
         let tracks: Vec<&str> = tracks.into_iter().collect();
         rows.push(&[
             Cell::Text(one.document),
-            Cell::U64(one.places.len() as u64),
+            Cell::U64(one.occurrences.len() as u64),
             Cell::ListOfText(&tracks),
         ])?;
     }
     Ok(rows.finish()?)
 }
 
-fn ways(files: &[Judgments], olds: &[Old], best: &[Option<Best>], comparison: &Comparison) -> Ways {
+fn found_by(
+    files: &[Judgments],
+    old_documents: &[OldDocument],
+    best: &[Option<BestMatch>],
+    comparison: &Comparison,
+) -> FoundBy {
     let numbers: BTreeMap<&str, usize> =
-        olds.iter().enumerate().map(|(n, old)| (old.id.as_str(), n)).collect();
-    let mut ways = Ways::default();
-    for one in judged(files) {
+        old_documents.iter().enumerate().map(|(n, old)| (old.id.as_str(), n)).collect();
+    let mut found_by = FoundBy::default();
+    for one in judged_documents(files) {
         let Some(&n) = numbers.get(one.document) else { continue };
-        let way = match (comparison.shared.has(n as u32), best[n].is_some()) {
-            (true, false) => &mut ways.address_only,
-            (false, true) => &mut ways.content_only,
-            (true, true) => &mut ways.both,
-            (false, false) => &mut ways.neither,
+        let counts = match (comparison.shared.has(n as u32), best[n].is_some()) {
+            (true, false) => &mut found_by.address_only,
+            (false, true) => &mut found_by.content_only,
+            (true, true) => &mut found_by.both,
+            (false, false) => &mut found_by.neither,
         };
-        way.documents += 1;
-        way.judgments += one.places.len() as u64;
+        counts.documents += 1;
+        counts.judgments += one.occurrences.len() as u64;
     }
-    ways
+    found_by
 }
 
 fn topics_in_several(files: &[Judgments]) -> u64 {
@@ -458,7 +467,7 @@ pub struct Summary {
     /// Near-duplicates whose ids have blanks and cannot stand in a column of judgments.
     pub unwritable: u64,
     /// The judged documents by the way they were found.
-    pub moved_by: Ways,
+    pub moved_by: FoundBy,
     /// By file of judgments.
     pub tracks: Vec<Track>,
     /// Judgments of the new corpus.
@@ -470,7 +479,8 @@ pub struct Summary {
     /// The near-duplicates that judgments moved to: `best` or `all`.
     pub matches: &'static str,
     /// A digest of the request.
-    pub asked: String,
+    #[serde(rename = "asked")]
+    pub request_digest: String,
     /// The comparison of judged documents, the left side, with the new corpus.
     #[serde(flatten)]
     pub comparison: compare::Summary,
@@ -487,13 +497,13 @@ impl Transfer {
         self.tracks.iter().map(|track| track.conflicts).sum()
     }
 
-    /// Returns the summary for `summary.json`; `asked` is the digest of the request, by which a later run recognizes the same request.
+    /// Returns the summary for `summary.json`; `request_digest` is the digest of the request, by which a later run recognizes the same request.
     pub fn summary(
         &self,
         recipe: &JobRecipe,
         findings: &Findings,
         matches: Matches,
-        asked: String,
+        request_digest: String,
     ) -> Summary {
         Summary {
             judged: self.judged,
@@ -501,13 +511,13 @@ impl Transfer {
             repeated: self.repeated,
             old_rejected: self.rejected,
             unwritable: self.unwritable,
-            moved_by: self.ways,
+            moved_by: self.found_by,
             tracks: self.tracks.clone(),
             written: self.written(),
             conflicts: self.conflicts(),
             topics_in_several_files: self.topics_in_several_files,
             matches: if matches == Matches::Best { "best" } else { "all" },
-            asked,
+            request_digest,
             comparison: self.comparison.summary(recipe, findings),
         }
     }

@@ -4,16 +4,16 @@ use std::sync::atomic::Ordering;
 
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::{Rebased, Sorter, clear};
-use lookalike::engine::store::strings::{self, OrderedStrings, Strings};
+use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike::walk::Stage;
 use lookalike_overlap::address::top_level;
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::keys::{DEEPEST, Key, Keys};
+use crate::fetch_request::{FetchRequest, FetchRequestCodec};
+use crate::keys::{DEEPEST, Key, KeyCodec};
 use crate::read::Side;
 use crate::rows::{COLUMNS, Row};
-use crate::wanted::{Wanted, WantedOnes};
 
 /// Most documents of one address that are named, on each side.
 pub(crate) const MOST_NAMED: usize = 100;
@@ -27,7 +27,7 @@ pub(crate) const MORE: u8 = 3;
 
 /// The results of the join.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Joined {
+pub(crate) struct JoinFacts {
     /// Different addresses of each side.
     pub(crate) urls: Vec<u64>,
     /// Addresses that the left corpus shares with the first snapshot.
@@ -39,7 +39,7 @@ pub(crate) struct Joined {
     /// Left addresses by depth, and those that are shared.
     pub(crate) depths: Vec<[u64; 2]>,
     /// For each snapshot.
-    pub(crate) times: Vec<Time>,
+    pub(crate) times: Vec<SnapshotCounts>,
     /// Runs of wanted documents, by side.
     pub(crate) wanted: Vec<usize>,
     /// Runs of rows by host.
@@ -50,9 +50,9 @@ pub(crate) struct Joined {
     pub(crate) more: usize,
 }
 
-/// Addresses of one snapshot.
+/// Counts of the addresses of one snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Time {
+pub(crate) struct SnapshotCounts {
     /// Left addresses that are there.
     pub(crate) still: u64,
     /// Left addresses that are in this and all earlier snapshots.
@@ -66,18 +66,18 @@ pub(crate) struct Time {
 const FACTS: &str = "joined";
 
 /// Joins all sides, unless that was done.
-pub(crate) fn join(ctx: &Context<'_>, sides: &[Side]) -> Result<Joined, EngineError> {
+pub(crate) fn join(ctx: &Context<'_>, sides: &[Side]) -> Result<JoinFacts, EngineError> {
     if let Some(done) = ctx.work.saved(FACTS)? {
         return Ok(done);
     }
-    let documents = sides.iter().map(|side| side.found.with_url()).sum();
+    let documents = sides.iter().map(|side| side.counts.with_url()).sum();
     ctx.watch.begin(Stage { name: "match", total: Some(documents), reads: false });
     let runs: Vec<_> = sides.iter().flat_map(|side| side.keys.iter().cloned()).collect();
-    clear(&ctx.work.place("keys"))?;
-    clear(&ctx.work.place("hosts"))?;
-    let mut keys = Rebased::open(Keys, &ctx.work.place("keys"), &runs)?;
+    clear(&ctx.work.run_location("keys"))?;
+    clear(&ctx.work.run_location("hosts"))?;
+    let mut keys = Rebased::open(KeyCodec, &ctx.work.run_location("keys"), &runs)?;
     let hosts = sides.iter().flat_map(|side| side.hosts.iter().cloned()).collect();
-    let mut join = Join::new(ctx, OrderedStrings::merge(&ctx.work.place("hosts"), 0, hosts)?)?;
+    let mut join = Join::new(ctx, OrderedStrings::merge(&ctx.work.run_location("hosts"), 0, hosts)?)?;
     let mut seen = 0u64;
     while let Some(packed) = keys.next()? {
         join.take(Key::unpack(packed))?;
@@ -131,7 +131,7 @@ impl Group {
 
 struct Join<'c> {
     ctx: &'c Context<'c>,
-    joined: Joined,
+    joined: JoinFacts,
     group: Group,
     /// A group is under way.
     begun: bool,
@@ -140,29 +140,29 @@ struct Join<'c> {
     /// Left addresses of the host, then those that are in each snapshot.
     still: Vec<u64>,
     hosts: OrderedStrings,
-    wanted: Vec<Sorter<WantedOnes>>,
-    rows: Strings,
-    domains: Strings,
-    more: Strings,
+    wanted: Vec<Sorter<FetchRequestCodec>>,
+    rows: StringSorter,
+    domains: StringSorter,
+    more: StringSorter,
 }
 
 impl<'c> Join<'c> {
     fn new(ctx: &'c Context<'c>, hosts: OrderedStrings) -> Result<Self, EngineError> {
         let sides = ctx.request.corpora.len();
-        let part = ctx.room as usize / 8;
+        let part = ctx.buffer_bytes as usize / 8;
         let sorter = |side: usize| {
-            let place = ctx.work.place(&wanted_name(side));
+            let place = ctx.work.run_location(&wanted_name(side));
             clear(&place)?;
-            Ok(Sorter::new(place, WantedOnes, 4 * part / sides))
+            Ok(Sorter::new(place, FetchRequestCodec, 4 * part / sides))
         };
         let wanted: Result<_, EngineError> = (0..sides).map(sorter).collect();
         Ok(Join {
             ctx,
-            joined: Joined {
+            joined: JoinFacts {
                 urls: vec![0; sides],
                 depths: vec![[0; 2]; DEEPEST + 1],
-                times: vec![Time::default(); sides - 1],
-                ..Joined::default()
+                times: vec![SnapshotCounts::default(); sides - 1],
+                ..JoinFacts::default()
             },
             group: Group { counts: vec![0; sides], first: vec![Vec::new(); sides], ..Group::default() },
             begun: false,
@@ -171,9 +171,9 @@ impl<'c> Join<'c> {
             still: vec![0; sides],
             hosts,
             wanted: wanted?,
-            rows: strings::fresh(ctx.work.place(ROWS), COLUMNS, part)?,
-            domains: strings::fresh(ctx.work.place(DOMAINS), domain_columns(ctx), part)?,
-            more: strings::fresh(ctx.work.place(MORE_NAMES), 0, part)?,
+            rows: strings::fresh(ctx.work.run_location(ROWS), COLUMNS, part)?,
+            domains: strings::fresh(ctx.work.run_location(DOMAINS), domain_columns(ctx), part)?,
+            more: strings::fresh(ctx.work.run_location(MORE_NAMES), 0, part)?,
         })
     }
 
@@ -209,7 +209,7 @@ impl<'c> Join<'c> {
         for (side, urls) in joined.urls.iter_mut().enumerate() {
             *urls += u64::from(group.has(side));
         }
-        count_times(group, &mut joined.times);
+        count_snapshots(group, &mut joined.times);
         row.right_urls += u64::from(group.has(1));
         if !group.has(0) {
             return Ok(());
@@ -228,11 +228,11 @@ impl<'c> Join<'c> {
             joined.shared_documents[1] += group.counts[1];
             joined.judged[1] += group.judged;
         }
-        self.want()
+        self.request_documents()
     }
 
     /// Notes which documents of the address must be read again, and for what.
-    fn want(&mut self) -> Result<(), EngineError> {
+    fn request_documents(&mut self) -> Result<(), EngineError> {
         let group = &self.group;
         let leader = group.first[0][0];
         let measures = self.ctx.request.measure.is_some();
@@ -242,7 +242,7 @@ impl<'c> Join<'c> {
         }
         for (side, numbers) in group.first.iter().enumerate() {
             for (place, &number) in numbers.iter().enumerate() {
-                let wanted = Wanted {
+                let request = FetchRequest {
                     number,
                     group: leader,
                     check: group.digest as u32,
@@ -250,8 +250,8 @@ impl<'c> Join<'c> {
                     name: shared && side < 2,
                     text: measures && place == 0,
                 };
-                if wanted.address || wanted.name || wanted.text {
-                    self.wanted[side].push(wanted.pack())?;
+                if request.address || request.name || request.text {
+                    self.wanted[side].push(request.pack())?;
                 }
             }
         }
@@ -273,7 +273,7 @@ impl<'c> Join<'c> {
             let mut amounts = vec![0; domain_columns(self.ctx)];
             amounts[0] = self.still[0];
             for (place, &still) in self.still[1..].iter().enumerate() {
-                amounts[1 + place * PER_TIME] = still;
+                amounts[1 + place * PER_SNAPSHOT] = still;
             }
             self.domains.add(top_level(&name).as_bytes(), &amounts)?;
         }
@@ -282,12 +282,12 @@ impl<'c> Join<'c> {
         Ok(())
     }
 
-    fn finish(mut self) -> Result<Joined, EngineError> {
+    fn finish(mut self) -> Result<JoinFacts, EngineError> {
         if self.begun {
             self.end_group()?;
             self.end_host()?;
         }
-        let runs = |sorter: Sorter<WantedOnes>| sorter.into_runs().map(|runs| runs.len());
+        let runs = |sorter: Sorter<FetchRequestCodec>| sorter.into_runs().map(|runs| runs.len());
         self.joined.wanted = self.wanted.into_iter().map(runs).collect::<Result<_, _>>()?;
         self.joined.rows = self.rows.into_runs()?.len();
         self.joined.domains = self.domains.into_runs()?.len();
@@ -303,7 +303,7 @@ pub(crate) const DOMAINS: &str = "domains";
 /// Counts of documents that are not named.
 pub(crate) const MORE_NAMES: &str = "more";
 /// Numbers of a top-level domain for each snapshot: still there, measured, unchanged, near.
-pub(crate) const PER_TIME: usize = 4;
+pub(crate) const PER_SNAPSHOT: usize = 4;
 
 pub(crate) fn wanted_name(side: usize) -> String {
     format!("wanted{side:03}")
@@ -311,10 +311,10 @@ pub(crate) fn wanted_name(side: usize) -> String {
 
 /// Left addresses, and then what there is for each snapshot.
 pub(crate) fn domain_columns(ctx: &Context<'_>) -> usize {
-    1 + PER_TIME * ctx.request.snapshots()
+    1 + PER_SNAPSHOT * ctx.request.snapshots()
 }
 
-fn count_times(group: &Group, times: &mut [Time]) {
+fn count_snapshots(group: &Group, times: &mut [SnapshotCounts]) {
     let (mut always, mut before) = (group.has(0), group.has(0));
     for (place, time) in times.iter_mut().enumerate() {
         let here = group.has(place + 1);

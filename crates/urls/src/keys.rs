@@ -48,8 +48,8 @@ impl Key {
     }
 }
 
-/// An address, read.
-pub(crate) struct Read {
+/// A parsed address.
+pub(crate) struct ParsedAddress {
     /// Its host; empty where it has none.
     pub(crate) host: String,
     pub(crate) hash: u64,
@@ -57,12 +57,12 @@ pub(crate) struct Read {
     pub(crate) depth: u8,
 }
 
-impl Read {
-    /// Reads an address; hosts and addresses are told apart by the secret.
+impl ParsedAddress {
+    /// Parses an address; hosts and addresses are told apart by the secret.
     pub(crate) fn new(address: &str, matching: Matching, secret: &Secret) -> Self {
         let form = matching.key(address);
         let host = host(&form).unwrap_or_default();
-        Read {
+        ParsedAddress {
             hash: secret.hash(host.as_bytes()),
             host,
             digest: secret.digest(form.as_bytes()),
@@ -71,11 +71,11 @@ impl Read {
     }
 }
 
-/// Keys in files, 30 bytes each.
+/// The layout of keys in files, 30 bytes each.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Keys;
+pub(crate) struct KeyCodec;
 
-impl Codec for Keys {
+impl Codec for KeyCodec {
     type Item = Packed;
     const KIND: &'static str = "addresses";
 
@@ -104,7 +104,7 @@ impl Codec for Keys {
     }
 }
 
-impl Rebase for Keys {
+impl Rebase for KeyCodec {
     fn rebase((host, high, low, tail): Packed, base: u32) -> Packed {
         (host, high, low, tail + (u64::from(base) << 16))
     }
@@ -123,10 +123,10 @@ mod tests {
         ) {
             let key = Key { host, digest, side, number, depth, judged };
             let mut bytes = [0; 30];
-            Keys.put(key.pack(), &mut bytes);
-            prop_assert_eq!(Keys.get(&bytes), key.pack());
+            KeyCodec.put(key.pack(), &mut bytes);
+            prop_assert_eq!(KeyCodec.get(&bytes), key.pack());
             prop_assert_eq!(Key::unpack(key.pack()), key);
-            prop_assert_eq!(Key::unpack(Keys::rebase(key.pack(), 7)), Key { number: number + 7, ..key });
+            prop_assert_eq!(Key::unpack(KeyCodec::rebase(key.pack(), 7)), Key { number: number + 7, ..key });
             let later = Key { number: number + 1, judged: false, depth: 0, ..key };
             prop_assert!(key.pack() < later.pack());
         }

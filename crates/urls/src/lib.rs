@@ -9,16 +9,18 @@
 //! - `fetch`: those that share one are read again, for their names and texts
 //! - `measure`: how similar the documents behind one address are
 //! - `overlap`: shared addresses, line by line
-//! - `tables`: hosts, domains, what survived; `times`: several snapshots
+//! - `tables`: hosts, domains, what survived; `persistence`: several snapshots
 //! - [`summary`]: the counts; `study`: the report
-//! - `keys`, `wanted`, `outcome`, `rows`: what stages hand on; `tsv`: tables; `recipe`: what made a result
+//! - `keys`, `fetch_request`, `page_fate`, `rows`: what stages hand on; `tsv`: tables; `recipe`: what made a result
 
 mod fetch;
+mod fetch_request;
 mod join;
 mod keys;
 mod measure;
-mod outcome;
 mod overlap;
+mod page_fate;
+mod persistence;
 pub mod read;
 mod recipe;
 mod rows;
@@ -27,9 +29,7 @@ pub mod summary;
 mod tables;
 #[cfg(test)]
 mod tests;
-mod times;
 mod tsv;
-mod wanted;
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -39,7 +39,7 @@ use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, Corpus, CorpusError};
 use lookalike::engine::measure::Measure;
 use lookalike::engine::pipeline::Shape;
-use lookalike::engine::recipe::Reading;
+use lookalike::engine::recipe::ReadSettings;
 use lookalike::engine::store::file::Run;
 use lookalike::engine::store::sort::clear;
 use lookalike::engine::workplace::Workplace;
@@ -73,7 +73,7 @@ pub struct Request {
     /// The part of a document that is read.
     pub content: ContentMode,
     /// The options by which records are read, for the recipe.
-    pub reading: Reading,
+    pub reading: ReadSettings,
     /// Names of fields in the snapshots where they differ, for the recipe.
     pub other_fields: BTreeMap<String, String>,
     /// Ids of judged documents, sorted, none twice.
@@ -93,8 +93,8 @@ impl Request {
     }
 
     /// Refuses corpora whose first records have no address, or lack a field that was named.
-    fn look(&self) -> Result<(), EngineError> {
-        Ok(self.corpora.iter().try_for_each(|corpus| corpus.look(true))?)
+    fn check_first_records(&self) -> Result<(), EngineError> {
+        Ok(self.corpora.iter().try_for_each(|corpus| corpus.check_first_records(true))?)
     }
 
     /// Returns the name of a side in a list of rejections.
@@ -117,11 +117,11 @@ impl Request {
 
 /// The outcome of a comparison.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// It was finished in this folder before.
-    Before(Box<Summary>),
+    AlreadyDone(Box<Summary>),
     /// It was done now.
-    Now(Box<Summary>),
+    Done(Box<Summary>),
 }
 
 /// The context that all stages share.
@@ -130,43 +130,48 @@ struct Context<'c> {
     work: &'c Workplace,
     watch: &'c Watch,
     /// Bytes for buffers.
-    room: u64,
+    buffer_bytes: u64,
 }
 
 impl Context<'_> {
     fn shape(&self) -> Shape {
-        self.request.settings.shape(self.room, self.request.reading.max_document_bytes)
+        self.request.settings.shape(self.buffer_bytes, self.request.reading.max_document_bytes)
     }
 }
 
 /// Compares addresses; results go to `folder`. The same call in a later process goes on where this one was stopped.
-pub fn run(request: Request, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
-    let room = request.settings.room(request.reading.max_document_bytes)?;
+pub fn run(request: Request, folder: &Path, watch: &Watch) -> Result<RunOutcome, EngineError> {
+    let buffer_bytes = request.settings.buffer_bytes(request.reading.max_document_bytes)?;
     for corpus in &request.corpora {
         request.settings.bound_decoders(corpus)?;
     }
-    run_within(request, folder, watch, room)
+    run_within(request, folder, watch, buffer_bytes)
 }
 
-/// Does the work of [`run`] within `room` bytes of buffers.
-fn run_within(mut request: Request, folder: &Path, watch: &Watch, room: u64) -> Result<Outcome, EngineError> {
+/// Does the work of [`run`] with `buffer_bytes` bytes for buffers.
+fn run_within(
+    mut request: Request,
+    folder: &Path,
+    watch: &Watch,
+    buffer_bytes: u64,
+) -> Result<RunOutcome, EngineError> {
     if !(1..=MOST_SNAPSHOTS).contains(&request.snapshots()) {
         let sentence =
             format!("1 to {MOST_SNAPSHOTS} snapshots can be compared with, not {}", request.snapshots());
         return Err(EngineError::Request(sentence));
     }
     let recipe = recipe::of(&request);
-    request.look()?;
-    let Some(mut work) = Workplace::take(folder, &recipe, &mut request.corpora)? else {
-        return summary_of(folder).map(|summary| Outcome::Before(Box::new(summary)));
+    request.check_first_records()?;
+    let Some(mut work) = Workplace::open(folder, &recipe, &mut request.corpora)? else {
+        return summary_of(folder).map(|summary| RunOutcome::AlreadyDone(Box::new(summary)));
     };
     // Standard input can be looked at now.
-    request.look()?;
+    request.check_first_records()?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(request.settings.threads.max(1)).build();
     let pool = pool.map_err(|error| EngineError::Request(format!("threads cannot be started: {error}")))?;
-    let summary = pool.install(|| stages(&request, &mut work, room, watch))?;
+    let summary = pool.install(|| stages(&request, &mut work, buffer_bytes, watch))?;
     work.finish(&request.settings, &summary)?;
-    Ok(Outcome::Now(Box::new(summary)))
+    Ok(RunOutcome::Done(Box::new(summary)))
 }
 
 /// The summary of a finished comparison.
@@ -176,25 +181,30 @@ fn summary_of(folder: &Path) -> Result<Summary, EngineError> {
     serde_json::from_slice(&text).map_err(|error| EngineError::Damaged { file, what: error.to_string() })
 }
 
-fn stages(request: &Request, work: &mut Workplace, room: u64, watch: &Watch) -> Result<Summary, EngineError> {
+fn stages(
+    request: &Request,
+    work: &mut Workplace,
+    buffer_bytes: u64,
+    watch: &Watch,
+) -> Result<Summary, EngineError> {
     let mut sides = Vec::new();
     for side in 0..request.corpora.len() {
-        let read = read::side(&Context { request, work, watch, room }, side)?;
+        let read = read::side(&Context { request, work, watch, buffer_bytes }, side)?;
         read.losses.check(&request.names[side], request.corpora[side].options().max_rejected)?;
         sides.push(read);
     }
     work.lap("read");
-    let joined = join::join(&Context { request, work, watch, room }, &sides)?;
+    let joined = join::join(&Context { request, work, watch, buffer_bytes }, &sides)?;
     work.lap("match");
-    forget_keys(&Context { request, work, watch, room }, &sides)?;
-    let fetched = fetch::fetch(&Context { request, work, watch, room }, &joined, &sides)?;
+    remove_keys(&Context { request, work, watch, buffer_bytes }, &sides)?;
+    let fetched = fetch::fetch(&Context { request, work, watch, buffer_bytes }, &joined, &sides)?;
     work.lap("fetch");
-    let measured = measure::measure(&Context { request, work, watch, room }, &fetched)?;
+    let measured = measure::measure(&Context { request, work, watch, buffer_bytes }, &fetched)?;
     work.lap("measure");
-    let ctx = Context { request, work, watch, room };
+    let ctx = Context { request, work, watch, buffer_bytes };
     let listed = overlap::list(&ctx, &joined, &fetched)?;
     let shown = tables::write(&ctx, &joined, &listed, &sides)?;
-    let times = times::write(&ctx, &joined, &measured, &listed)?;
+    let times = persistence::write(&ctx, &joined, &measured, &listed)?;
     write_rejected(&ctx, &sides)?;
     let summary = Summary::new(&ctx, &sides, &joined, &measured, &shown, &times);
     let study: Study = study::study(&ctx, &summary, &joined, &measured, &listed, &shown, &times);
@@ -204,9 +214,9 @@ fn stages(request: &Request, work: &mut Workplace, room: u64, watch: &Watch) -> 
 }
 
 /// Removes what was only there to be matched.
-fn forget_keys(ctx: &Context<'_>, sides: &[Side]) -> Result<(), EngineError> {
-    clear(&ctx.work.place("keys"))?;
-    clear(&ctx.work.place("hosts"))?;
+fn remove_keys(ctx: &Context<'_>, sides: &[Side]) -> Result<(), EngineError> {
+    clear(&ctx.work.run_location("keys"))?;
+    clear(&ctx.work.run_location("hosts"))?;
     let runs = sides.iter().flat_map(|side| side.keys.iter().map(|(path, _)| path).chain(&side.hosts));
     runs.into_iter().try_for_each(|file| ctx.work.remove(file))
 }

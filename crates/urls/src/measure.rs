@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use lookalike::engine::EngineError;
-use lookalike::engine::gauge::Gauge;
 use lookalike::engine::measure::{Measure, Measured};
+use lookalike::engine::pair_measurer::PairMeasurer;
 use lookalike::engine::store::file::RunWriter;
 use lookalike::engine::store::sort::{Couples, Sorted, Sorter, clear};
 use lookalike::model::{Similarity, Threshold};
@@ -15,9 +15,9 @@ use lookalike_overlap::histogram::{self, BINS};
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::fetch::{Fetched, HELD, shelf};
-use crate::outcome::{Outcome, WIDTH};
-use crate::wanted::{Held, HeldOnes};
+use crate::fetch::{FetchFacts, STORED, open_copy};
+use crate::fetch_request::{StoredDocument, StoredDocumentCodec};
+use crate::page_fate::{PageFate, WIDTH};
 
 /// Words of the shingles that persist or not.
 pub(crate) const SHINGLE: usize = 5;
@@ -67,11 +67,11 @@ impl Sums {
 
 const FACTS: &str = "measured";
 const MEDIAN: &str = "similarities";
-/// Outcomes of left documents and their versions, by address and snapshot.
-pub(crate) const OUTCOMES: &str = "outcomes";
+/// Fates of left documents, by address and snapshot.
+pub(crate) const PAGE_FATES: &str = "outcomes";
 
 /// Measures all pairs, unless that was done.
-pub(crate) fn measure(ctx: &Context<'_>, fetched: &Fetched) -> Result<Measurements, EngineError> {
+pub(crate) fn measure(ctx: &Context<'_>, fetched: &FetchFacts) -> Result<Measurements, EngineError> {
     if let Some(done) = ctx.work.saved(FACTS)? {
         return Ok(done);
     }
@@ -81,9 +81,9 @@ pub(crate) fn measure(ctx: &Context<'_>, fetched: &Fetched) -> Result<Measuremen
         with_last: vec![Sums::default(); snapshots - 1],
         ..Measurements::default()
     };
-    clear(&ctx.work.place(MEDIAN))?;
-    let mut similarities = Sorter::new(ctx.work.place(MEDIAN), Couples, ctx.room as usize / 8);
-    let mut outcomes = RunWriter::create(&ctx.work.file(OUTCOMES), ctx.work.label(OUTCOMES, WIDTH))?;
+    clear(&ctx.work.run_location(MEDIAN))?;
+    let mut similarities = Sorter::new(ctx.work.run_location(MEDIAN), Couples, ctx.buffer_bytes as usize / 8);
+    let mut fates = RunWriter::create(&ctx.work.file(PAGE_FATES), ctx.work.label(PAGE_FATES, WIDTH))?;
     if let Some(measure) = ctx.request.measure {
         each_pair(
             ctx,
@@ -101,30 +101,30 @@ pub(crate) fn measure(ctx: &Context<'_>, fetched: &Fetched) -> Result<Measuremen
                     similarities.push(measured.forward.to_bits())?;
                     found.bins[histogram::bin(measured.forward)] += 1;
                 }
-                let outcome = Outcome {
+                let fate = PageFate {
                     group: pair.group,
                     snapshot: pair.to as u8,
                     unchanged: pair.equal,
                     near: measured.reached,
                     similarity: measured.forward,
                 };
-                outcomes.push(&outcome.encode())
+                fates.push(&fate.encode())
             },
         )?;
         if snapshots > 1 {
             found.contained = contained(ctx, fetched)?;
         }
     }
-    outcomes.finish()?;
+    fates.finish()?;
     let first = found.with_left[0].pairs;
     found.median = median(similarities.sorted()?, first)?;
-    clear(&ctx.work.place(MEDIAN))?;
+    clear(&ctx.work.run_location(MEDIAN))?;
     ctx.work.save(FACTS, &found)?;
     Ok(found)
 }
 
 /// Returns for each snapshot the share of a left document's shingles that is in its version there, summed over documents.
-fn contained(ctx: &Context<'_>, fetched: &Fetched) -> Result<Vec<f64>, EngineError> {
+fn contained(ctx: &Context<'_>, fetched: &FetchFacts) -> Result<Vec<f64>, EngineError> {
     let measure =
         Measure { similarity: Similarity::Containment, threshold: Threshold::LOWEST, shingle: SHINGLE };
     let mut sums = vec![0.0; ctx.request.snapshots()];
@@ -172,26 +172,27 @@ struct Pair {
 /// Measures the pairs that are wanted and hands each of them on, in the order of their addresses.
 fn each_pair(
     ctx: &Context<'_>,
-    fetched: &Fetched,
+    fetched: &FetchFacts,
     measure: Measure,
     stage: &'static str,
     wanted: impl Fn(&Pair) -> bool,
     mut each: impl FnMut(&Pair, Measured) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    ctx.watch.begin(Stage { name: stage, total: Some(fetched.shelf), reads: false });
-    let shelf = shelf(ctx)?;
-    let gauge = Gauge::new(&shelf, measure, &ctx.request.profile, ctx.room).down_to(Threshold::LOWEST);
-    let held = Sorted::open(HeldOnes, &ctx.work.place(HELD), fetched.held)?;
-    // The gauge takes pairs a portion at a time, and gives them back in their order.
+    ctx.watch.begin(Stage { name: stage, total: Some(fetched.documents), reads: false });
+    let copy = open_copy(ctx)?;
+    let measurer =
+        PairMeasurer::new(&copy, measure, &ctx.request.profile, ctx.buffer_bytes).down_to(Threshold::LOWEST);
+    let stored = Sorted::open(StoredDocumentCodec, &ctx.work.run_location(STORED), fetched.stored)?;
+    // Pairs are measured a batch at a time, and come back in their order.
     let under_way: RefCell<VecDeque<Pair>> = RefCell::default();
-    let pairs = Pairs::new(held).filter(|pair| pair.as_ref().map_or(true, &wanted));
+    let pairs = Pairs::new(stored).filter(|pair| pair.as_ref().map_or(true, &wanted));
     let pairs = pairs.map(|pair| {
         pair.map(|pair| {
             under_way.borrow_mut().push_back(pair);
             pair.documents
         })
     });
-    gauge.measure(pairs, ctx.watch, |_, measured| {
+    measurer.measure(pairs, ctx.watch, |_, measured| {
         let pair = under_way.borrow_mut().pop_front().expect("as many pairs come back as went in");
         ctx.watch.steps.fetch_add(2, Ordering::Relaxed);
         // Both have words: what is not measured shares nothing.
@@ -201,43 +202,43 @@ fn each_pair(
 
 /// The pairs of documents that have one address: the left one with every later one, and later ones with the next.
 struct Pairs {
-    held: Sorted<HeldOnes>,
+    stored: Sorted<StoredDocumentCodec>,
     /// The first document of the address behind.
-    next: Option<Held>,
+    next: Option<StoredDocument>,
     ready: VecDeque<Pair>,
     begun: bool,
 }
 
 impl Pairs {
-    fn new(held: Sorted<HeldOnes>) -> Self {
-        Pairs { held, next: None, ready: VecDeque::new(), begun: false }
+    fn new(stored: Sorted<StoredDocumentCodec>) -> Self {
+        Pairs { stored, next: None, ready: VecDeque::new(), begun: false }
     }
 
     /// Reads the documents of the next address; false when there is none.
     fn group(&mut self) -> Result<bool, EngineError> {
         if !std::mem::replace(&mut self.begun, true) {
-            self.next = self.held.next()?.map(Held::unpack);
+            self.next = self.stored.next()?.map(StoredDocument::unpack);
         }
         let Some(first) = self.next.take() else { return Ok(false) };
         let mut versions = vec![first];
-        while let Some(held) = self.held.next()?.map(Held::unpack) {
-            if held.group != first.group {
-                self.next = Some(held);
+        while let Some(stored) = self.stored.next()?.map(StoredDocument::unpack) {
+            if stored.group != first.group {
+                self.next = Some(stored);
                 break;
             }
-            versions.push(held);
+            versions.push(stored);
         }
-        let pair = |a: &Held, b: &Held| Pair {
+        let pair = |a: &StoredDocument, b: &StoredDocument| Pair {
             group: a.group,
             from: a.side.into(),
             to: b.side.into(),
-            documents: (a.shelf, b.shelf),
+            documents: (a.copy_number, b.copy_number),
             equal: a.words == b.words,
         };
         if first.side == 0 {
             self.ready.extend(versions[1..].iter().map(|later| pair(&first, later)));
         }
-        let next = |two: &&[Held]| two[0].side > 0 && two[1].side == two[0].side + 1;
+        let next = |two: &&[StoredDocument]| two[0].side > 0 && two[1].side == two[0].side + 1;
         self.ready.extend(versions.windows(2).filter(next).map(|two| pair(&two[0], &two[1])));
         Ok(true)
     }

@@ -7,21 +7,21 @@ use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;
-use lookalike::engine::store::strings::{self, OrderedStrings, Strings};
+use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike::walk::Stage;
 use lookalike_overlap::address::top_level;
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::fetch::{Fetched, NAMES};
-use crate::join::{ADDRESS, Joined, LEFT, MORE, MORE_NAMES, PER_TIME, RIGHT, domain_columns};
-use crate::keys::{DEEPEST, Read};
-use crate::outcome::{Outcome, Outcomes};
+use crate::fetch::{FetchFacts, NAMES};
+use crate::join::{ADDRESS, JoinFacts, LEFT, MORE, MORE_NAMES, PER_SNAPSHOT, RIGHT, domain_columns};
+use crate::keys::{DEEPEST, ParsedAddress};
+use crate::page_fate::{PageFate, PageFateReader};
 use crate::rows::{COLUMNS, Row};
 
 /// The facts that the stage saves beside its files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listed {
+pub(crate) struct OverlapFacts {
     /// Runs of rows by host.
     pub(crate) rows: usize,
     /// Runs of counts by top-level domain.
@@ -59,42 +59,46 @@ pub(crate) fn rounded(number: f64) -> f64 {
 }
 
 /// Writes `overlap.jsonl`, unless that was done.
-pub(crate) fn list(ctx: &Context<'_>, joined: &Joined, fetched: &Fetched) -> Result<Listed, EngineError> {
+pub(crate) fn list(
+    ctx: &Context<'_>,
+    joined: &JoinFacts,
+    fetched: &FetchFacts,
+) -> Result<OverlapFacts, EngineError> {
     if let Some(done) = ctx.work.saved(FACTS)? {
         return Ok(done);
     }
     let total = (ctx.request.snapshots() == 1).then_some(joined.shared_urls);
     ctx.watch.begin(Stage { name: "write", total, reads: false });
-    let part = ctx.room as usize / 8;
+    let part = ctx.buffer_bytes as usize / 8;
     let path = ctx.work.result("overlap.jsonl");
-    let mut lister = Lister {
+    let mut writer = OverlapWriter {
         ctx,
         sink: Sink::create(&path, Compression::None)?,
         name: path.display().to_string(),
-        outcomes: Outcomes::open(ctx)?,
-        rows: strings::fresh(ctx.work.place(ROWS), COLUMNS, part)?,
-        domains: strings::fresh(ctx.work.place(DOMAINS), domain_columns(ctx), part)?,
+        fate_reader: PageFateReader::open(ctx)?,
+        rows: strings::fresh(ctx.work.run_location(ROWS), COLUMNS, part)?,
+        domains: strings::fresh(ctx.work.run_location(DOMAINS), domain_columns(ctx), part)?,
         depths: vec![[0; 2]; DEEPEST + 1],
-        shared: Shared::default(),
-        found: Vec::new(),
+        shared: SharedAddress::default(),
+        fates: Vec::new(),
     };
-    let mut runs: Vec<_> = existing(&ctx.work.place(NAMES))?.into_iter().take(fetched.names).collect();
-    runs.extend(existing(&ctx.work.place(MORE_NAMES))?.into_iter().take(joined.more));
-    let mut names = OrderedStrings::merge(&ctx.work.place(NAMES), 0, runs)?;
+    let mut runs: Vec<_> = existing(&ctx.work.run_location(NAMES))?.into_iter().take(fetched.names).collect();
+    runs.extend(existing(&ctx.work.run_location(MORE_NAMES))?.into_iter().take(joined.more));
+    let mut names = OrderedStrings::merge(&ctx.work.run_location(NAMES), 0, runs)?;
     while let Some((name, _)) = names.next()? {
-        lister.take(name)?;
+        writer.take(name)?;
     }
-    lister.end()?;
-    let Lister { sink, rows, domains, depths, .. } = lister;
+    writer.end()?;
+    let OverlapWriter { sink, rows, domains, depths, .. } = writer;
     sink.finish()?;
-    let listed = Listed { rows: rows.into_runs()?.len(), domains: domains.into_runs()?.len(), depths };
+    let listed = OverlapFacts { rows: rows.into_runs()?.len(), domains: domains.into_runs()?.len(), depths };
     ctx.work.save(FACTS, &listed)?;
     Ok(listed)
 }
 
 /// A shared address, as far as its names have come.
 #[derive(Debug, Default)]
-struct Shared {
+struct SharedAddress {
     group: Option<u32>,
     url: String,
     left: Vec<String>,
@@ -102,26 +106,26 @@ struct Shared {
     more: (u64, u64),
 }
 
-struct Lister<'c> {
+struct OverlapWriter<'c> {
     ctx: &'c Context<'c>,
     sink: Sink,
     name: String,
-    outcomes: Outcomes,
-    rows: Strings,
-    domains: Strings,
+    fate_reader: PageFateReader,
+    rows: StringSorter,
+    domains: StringSorter,
     depths: Vec<[u64; 2]>,
-    shared: Shared,
-    found: Vec<Outcome>,
+    shared: SharedAddress,
+    fates: Vec<PageFate>,
 }
 
-impl Lister<'_> {
+impl OverlapWriter<'_> {
     /// Takes a name: the number of the address, the kind, and what is told.
     fn take(&mut self, name: &[u8]) -> Result<(), EngineError> {
         let (group, rest) = name.split_first_chunk::<4>().expect("a name begins with a number");
         let group = u32::from_be_bytes(*group);
         if self.shared.group != Some(group) {
             self.end()?;
-            self.shared = Shared { group: Some(group), ..Shared::default() };
+            self.shared = SharedAddress { group: Some(group), ..SharedAddress::default() };
             self.ctx.watch.steps.fetch_add(1, Ordering::Relaxed);
             self.ctx.watch.check()?;
         }
@@ -144,25 +148,25 @@ impl Lister<'_> {
     /// Writes an address of which all names are there.
     fn end(&mut self) -> Result<(), EngineError> {
         let Some(group) = self.shared.group else { return Ok(()) };
-        self.outcomes.of(group, &mut self.found)?;
-        let read = Read::new(&self.shared.url, self.ctx.request.matching, self.ctx.work.secret());
-        let first = self.found.iter().find(|outcome| outcome.snapshot == 1);
+        self.fate_reader.of(group, &mut self.fates)?;
+        let parsed = ParsedAddress::new(&self.shared.url, self.ctx.request.matching, self.ctx.work.secret());
+        let first = self.fates.iter().find(|fate| fate.snapshot == 1);
         if let Some(first) = first {
             let row = Row { measured: 1, near: first.near.into(), ..Row::default() };
-            self.rows.add(read.host.as_bytes(), &row.numbers())?;
-            let depth = &mut self.depths[usize::from(read.depth)];
+            self.rows.add(parsed.host.as_bytes(), &row.numbers())?;
+            let depth = &mut self.depths[usize::from(parsed.depth)];
             depth[0] += 1;
             depth[1] += u64::from(first.near);
         }
-        if self.ctx.request.snapshots() > 1 && !self.found.is_empty() {
+        if self.ctx.request.snapshots() > 1 && !self.fates.is_empty() {
             let mut amounts = vec![0; domain_columns(self.ctx)];
-            for outcome in &self.found {
-                let at = 1 + (usize::from(outcome.snapshot) - 1) * PER_TIME;
+            for fate in &self.fates {
+                let at = 1 + (usize::from(fate.snapshot) - 1) * PER_SNAPSHOT;
                 amounts[at + 1] += 1;
-                amounts[at + 2] += u64::from(outcome.unchanged);
-                amounts[at + 3] += u64::from(outcome.near);
+                amounts[at + 2] += u64::from(fate.unchanged);
+                amounts[at + 3] += u64::from(fate.near);
             }
-            self.domains.add(top_level(&read.host).as_bytes(), &amounts)?;
+            self.domains.add(top_level(&parsed.host).as_bytes(), &amounts)?;
         }
         if self.shared.right.is_empty() {
             return Ok(());
@@ -171,7 +175,7 @@ impl Lister<'_> {
             url: &self.shared.url,
             left: &self.shared.left,
             right: &self.shared.right,
-            similarity: first.map(|outcome| rounded(outcome.similarity)),
+            similarity: first.map(|fate| rounded(fate.similarity)),
             left_more: self.shared.more.0,
             right_more: self.shared.more.1,
         };

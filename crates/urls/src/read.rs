@@ -23,11 +23,11 @@ use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::keys::{Key, Keys, Packed, Read};
+use crate::keys::{Key, KeyCodec, Packed, ParsedAddress};
 
 /// Counts of the records of a unit, or of a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Found {
+pub struct RecordCounts {
     /// Records, rejected ones included.
     pub documents: u64,
     /// Records that could not be read.
@@ -45,8 +45,8 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl Found {
-    fn add(&mut self, other: &Found) {
+impl RecordCounts {
+    fn add(&mut self, other: &RecordCounts) {
         self.documents += other.documents;
         self.rejected += other.rejected;
         self.skipped += other.skipped;
@@ -63,7 +63,7 @@ impl Found {
 /// A side that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Side {
-    pub(crate) found: Found,
+    pub(crate) counts: RecordCounts,
     /// Runs of keys, each with the number of the first document of its unit.
     pub(crate) keys: Vec<(PathBuf, u32)>,
     /// Runs of hosts.
@@ -77,7 +77,8 @@ pub(crate) struct Side {
 /// The facts that are saved for a unit beside its files.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct UnitFacts {
-    found: Found,
+    #[serde(rename = "found")]
+    counts: RecordCounts,
     keys: usize,
     hosts: usize,
     #[serde(default)]
@@ -101,7 +102,7 @@ pub(crate) fn side(ctx: &Context<'_>, side: usize) -> Result<Side, EngineError> 
     let stretches: Vec<_> = todo.iter().map(|&index| units[index].clone()).collect();
     let shape = ctx.shape();
     let drivers = shape.drivers.clamp(1, stretches.len().max(1));
-    let buffer = ctx.room as usize / 2 / drivers;
+    let buffer = ctx.buffer_bytes as usize / 2 / drivers;
     pipeline::run(
         corpus,
         &stretches,
@@ -126,16 +127,16 @@ fn gather(ctx: &Context<'_>, side: usize, units: usize) -> Result<Side, EngineEr
         let missing =
             || EngineError::Damaged { file: ctx.work.file(&name), what: "it is missing".to_owned() };
         let facts: UnitFacts = ctx.work.saved(&name)?.ok_or_else(missing)?;
-        let base = u32::try_from(all.found.documents).map_err(|_| EngineError::TooMany)?;
-        let keys = existing(&ctx.work.place(&unit_name(side, unit, "keys")))?;
+        let base = u32::try_from(all.counts.documents).map_err(|_| EngineError::TooMany)?;
+        let keys = existing(&ctx.work.run_location(&unit_name(side, unit, "keys")))?;
         all.keys.extend(keys.into_iter().take(facts.keys).map(|path| (path, base)));
-        let hosts = existing(&ctx.work.place(&unit_name(side, unit, "hosts")))?;
+        let hosts = existing(&ctx.work.run_location(&unit_name(side, unit, "hosts")))?;
         all.hosts.extend(hosts.into_iter().take(facts.hosts));
         all.rejected.push(ctx.work.file(&unit_name(side, unit, "rejected")));
-        all.found.add(&facts.found);
+        all.counts.add(&facts.counts);
         all.losses.merge(facts.losses);
     }
-    if all.found.documents >= u64::from(u32::MAX) {
+    if all.counts.documents >= u64::from(u32::MAX) {
         return Err(EngineError::TooMany);
     }
     Ok(all)
@@ -147,22 +148,22 @@ fn write_unit(
     corpus: &Corpus,
     shards: &pipeline::Unit,
     buffer: usize,
-    feed: &mut Feed<'_, Result<Portion, EngineError>>,
+    feed: &mut Feed<'_, Result<ReadBatch, EngineError>>,
 ) -> Result<(), EngineError> {
-    let place = |what: &str| ctx.work.place(&unit_name(side, unit, what));
+    let place = |what: &str| ctx.work.run_location(&unit_name(side, unit, what));
     clear(&place("keys"))?;
-    let mut keys = Sorter::new(place("keys"), Keys, buffer / 4 * 3);
+    let mut keys = Sorter::new(place("keys"), KeyCodec, buffer / 4 * 3);
     let mut hosts = strings::fresh(place("hosts"), 0, buffer / 4)?;
     let rejected = ctx.work.file(&unit_name(side, unit, "rejected"));
     let mut rejected = RunWriter::create(&rejected, ctx.work.label("rejected", 1))?;
-    let (mut found, mut losses) = (Found::default(), Losses::default());
+    let (mut counts, mut losses) = (RecordCounts::default(), Losses::default());
     let mut shard = shards.start;
-    while let Some(portion) = feed.next()? {
-        let portion = portion?;
-        portion.keys.iter().try_for_each(|&key| keys.push(key))?;
-        portion.hosts().try_for_each(|host| hosts.add(host, &[]))?;
-        let ended_before = |index: usize| portion.ends.iter().filter(|end| end.before <= index).count();
-        for (index, position, unit, reason) in &portion.rejected {
+    while let Some(read_batch) = feed.next()? {
+        let read_batch = read_batch?;
+        read_batch.keys.iter().try_for_each(|&key| keys.push(key))?;
+        read_batch.hosts().try_for_each(|host| hosts.add(host, &[]))?;
+        let ended_before = |index: usize| read_batch.ends.iter().filter(|end| end.before <= index).count();
+        for (index, position, unit, reason) in &read_batch.rejected {
             let line = RejectedLine {
                 side: ctx.request.side_name(side),
                 source: &corpus.shards()[shard + ended_before(*index)].name,
@@ -173,15 +174,15 @@ fn write_unit(
             rejected.push(&serde_json::to_vec(&line).expect("names can be written"))?;
             rejected.push(b"\n")?;
         }
-        for end in &portion.ends {
-            found.skipped += end.skipped.iter().map(|(_, count)| count).sum::<u64>();
+        for end in &read_batch.ends {
+            counts.skipped += end.skipped.iter().map(|(_, count)| count).sum::<u64>();
         }
-        shard += portion.ends.len();
-        found.add(&portion.found);
+        shard += read_batch.ends.len();
+        counts.add(&read_batch.counts);
     }
-    losses.records = found.documents;
+    losses.records = counts.documents;
     rejected.finish()?;
-    let facts = UnitFacts { found, keys: keys.into_runs()?.len(), hosts: hosts.into_runs()?.len(), losses };
+    let facts = UnitFacts { counts, keys: keys.into_runs()?.len(), hosts: hosts.into_runs()?.len(), losses };
     ctx.work.save(&unit_name(side, unit, "done"), &facts)
 }
 
@@ -196,17 +197,17 @@ struct RejectedLine<'a> {
 
 /// The result of reading a batch.
 #[derive(Debug, Default)]
-struct Portion {
+struct ReadBatch {
     keys: Vec<Packed>,
     /// Hosts behind their hashes, each with its length before it.
     hosts: Vec<u8>,
     /// Number in the batch, position, reason.
     rejected: Vec<(usize, u64, Unit, String)>,
-    found: Found,
+    counts: RecordCounts,
     ends: Vec<ShardEnd>,
 }
 
-impl Portion {
+impl ReadBatch {
     fn hosts(&self) -> impl Iterator<Item = &[u8]> {
         let mut rest = self.hosts.as_slice();
         std::iter::from_fn(move || {
@@ -218,7 +219,7 @@ impl Portion {
     }
 }
 
-impl Weight for Portion {
+impl Weight for ReadBatch {
     fn bytes(&self) -> usize {
         self.keys.capacity() * size_of::<Packed>() + self.hosts.capacity()
     }
@@ -231,16 +232,16 @@ struct Worker {
 }
 
 impl Worker {
-    fn read(&mut self, ctx: &Context<'_>, side: usize, batch: &Batch) -> Result<Portion, EngineError> {
-        let mut out = Portion { ends: batch.ends.clone(), ..Portion::default() };
+    fn read(&mut self, ctx: &Context<'_>, side: usize, batch: &Batch) -> Result<ReadBatch, EngineError> {
+        let mut out = ReadBatch { ends: batch.ends.clone(), ..ReadBatch::default() };
         out.keys.reserve_exact(batch.len());
         self.host.clear();
         let host = &mut self.host;
         batch.read(&mut self.lines, |index, record| {
-            out.found.documents += 1;
+            out.counts.documents += 1;
             let document = match record {
                 Record::Rejected(rejection) => {
-                    out.found.rejected += 1;
+                    out.counts.rejected += 1;
                     let reason = rejection.reason.to_string();
                     out.rejected.push((index, rejection.place.position, rejection.unit, reason));
                     return Ok(());
@@ -248,27 +249,27 @@ impl Worker {
                 Record::Document(document) => document,
             };
             let judged = side == 0 && ctx.request.is_judged(document.id);
-            out.found.judged += u64::from(judged);
+            out.counts.judged += u64::from(judged);
             let Some(address) = document.url.filter(|address| !address.trim().is_empty()) else {
-                out.found.without_url += 1;
+                out.counts.without_url += 1;
                 return Ok(());
             };
             let number = u32::try_from(batch.first + index as u64).map_err(|_| EngineError::TooMany)?;
-            let read = Read::new(address, ctx.request.matching, ctx.work.secret());
+            let parsed = ParsedAddress::new(address, ctx.request.matching, ctx.work.secret());
             let key = Key {
-                host: read.hash,
-                digest: read.digest,
+                host: parsed.hash,
+                digest: parsed.digest,
                 side: side as u8,
                 number,
-                depth: read.depth,
+                depth: parsed.depth,
                 judged,
             };
             out.keys.push(key.pack());
-            if *host != read.host || out.hosts.is_empty() {
-                out.hosts.extend_from_slice(&(read.host.len() as u32 + 8).to_le_bytes());
-                out.hosts.extend_from_slice(&read.hash.to_be_bytes());
-                out.hosts.extend_from_slice(read.host.as_bytes());
-                *host = read.host;
+            if *host != parsed.host || out.hosts.is_empty() {
+                out.hosts.extend_from_slice(&(parsed.host.len() as u32 + 8).to_le_bytes());
+                out.hosts.extend_from_slice(&parsed.hash.to_be_bytes());
+                out.hosts.extend_from_slice(parsed.host.as_bytes());
+                *host = parsed.host;
             }
             Ok(())
         })?;

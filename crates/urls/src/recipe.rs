@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lookalike::engine::recipe::Reading;
+use lookalike::engine::recipe::ReadSettings;
 use lookalike::model::{Recipe, Similarity};
 use lookalike::text::hash;
 use lookalike_overlap::address::Matching;
@@ -30,7 +30,7 @@ struct UrlsRecipe<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     measure: Option<MeasureRecipe>,
     profile: Recipe,
-    reading: &'r Reading,
+    reading: &'r ReadSettings,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     other_fields: &'r BTreeMap<String, String>,
 }

@@ -6,24 +6,24 @@ use lookalike_overlap::histogram;
 use lookalike_overlap::interval::wilson;
 
 use crate::Context;
-use crate::join::{Joined, MOST_NAMED};
+use crate::join::{JoinFacts, MOST_NAMED};
 use crate::measure::{Measurements, SHINGLE};
-use crate::overlap::Listed;
+use crate::overlap::OverlapFacts;
+use crate::persistence::{Persistence, Snapshot};
 use crate::rows::Row;
 use crate::summary::{SideSummary, Summary};
-use crate::tables::{Kind, SHOWN, Shown, depths};
-use crate::times::{Snapshot, Times};
+use crate::tables::{Kind, ROWS_SHOWN, ReportTables, depths};
 use crate::tsv::share;
 
 /// Says what was found.
 pub(crate) fn study(
     ctx: &Context<'_>,
     summary: &Summary,
-    joined: &Joined,
+    joined: &JoinFacts,
     measured: &Measurements,
-    listed: &Listed,
-    shown: &Shown,
-    times: &Times,
+    listed: &OverlapFacts,
+    shown: &ReportTables,
+    times: &Persistence,
 ) -> Study {
     let mut study = Study {
         id: String::new(),
@@ -82,14 +82,14 @@ fn notes(ctx: &Context<'_>, summary: &Summary) -> Vec<String> {
         false => std::iter::once(&summary.left).chain(&summary.snapshots).collect(),
     };
     for side in all {
-        if side.found.rejected > 0 {
-            let count = thousands(side.found.rejected);
+        if side.counts.rejected > 0 {
+            let count = thousands(side.counts.rejected);
             notes.push(format!(
                 "{count} records of {} could not be read; rejected.jsonl says why.",
                 side.name
             ));
         }
-        if side.found.with_url() == 0 && side.found.documents > 0 {
+        if side.counts.with_url() == 0 && side.counts.documents > 0 {
             notes.push(format!("No document of {} has an address.", side.name));
         }
     }
@@ -156,9 +156,9 @@ fn sides(summary: &Summary, study: &mut Study) {
     for side in [&summary.left, &summary.right] {
         grid.row([
             side.name.as_str().into(),
-            side.found.documents.into(),
-            side.found.rejected.into(),
-            side.found.without_url.into(),
+            side.counts.documents.into(),
+            side.counts.rejected.into(),
+            side.counts.without_url.into(),
             side.urls.into(),
             summary.shared_urls.into(),
             share(summary.shared_urls, side.urls).into(),
@@ -175,7 +175,7 @@ fn sides(summary: &Summary, study: &mut Study) {
             wilson(part, whole).into(),
         ]);
     };
-    let accepted = |side: &SideSummary| side.found.documents - side.found.rejected;
+    let accepted = |side: &SideSummary| side.counts.documents - side.counts.rejected;
     row(&summary.left.name, summary.left_documents_with_shared_url, accepted(&summary.left));
     row(&summary.right.name, summary.right_documents_with_shared_url, accepted(&summary.right));
     if let Some(judged) = &summary.judged {
@@ -200,8 +200,8 @@ fn populations(summary: &Summary) -> Vec<Population> {
     let population =
         |name: &str, count: fn(&Row) -> u64, total| Population { name: name.to_owned(), count, total };
     let mut all = vec![
-        population(&summary.left.name, |row| row.left_documents, summary.left.found.with_url()),
-        population(&summary.right.name, |row| row.right_documents, summary.right.found.with_url()),
+        population(&summary.left.name, |row| row.left_documents, summary.left.counts.with_url()),
+        population(&summary.right.name, |row| row.right_documents, summary.right.counts.with_url()),
     ];
     if let Some(judged) = &summary.judged {
         all.push(population("judged", |row| row.judged, judged.with_url));
@@ -213,7 +213,7 @@ fn populations(summary: &Summary) -> Vec<Population> {
     all
 }
 
-fn domains(summary: &Summary, shown: &Shown, study: &mut Study) {
+fn domains(summary: &Summary, shown: &ReportTables, study: &mut Study) {
     let populations = populations(summary);
     study.heading("Domains");
     for (kind, name) in [
@@ -225,7 +225,7 @@ fn domains(summary: &Summary, shown: &Shown, study: &mut Study) {
         let columns = std::iter::once(String::new())
             .chain(populations.iter().flat_map(|one| [one.name.clone(), format!("{}: share", one.name)]));
         let mut grid = Grid::new(name, columns);
-        for (name, row) in Shown::of(&shown.by_sharing, kind) {
+        for (name, row) in ReportTables::of(&shown.by_sharing, kind) {
             let cells = populations.iter().flat_map(|one| {
                 let count = (one.count)(row);
                 [Value::Count(count), share(count, one.total).into()]
@@ -237,11 +237,13 @@ fn domains(summary: &Summary, shown: &Shown, study: &mut Study) {
             study.plot(Plot::Bars(bars(shown, &populations)));
         }
     }
-    study.text(format!("The {SHOWN} first of each are shown; domains.tsv and tlds.tsv have all of them."));
+    study.text(format!(
+        "The {ROWS_SHOWN} first of each are shown; domains.tsv and tlds.tsv have all of them."
+    ));
 }
 
-fn bars(shown: &Shown, populations: &[Population]) -> Bars {
-    let rows: Vec<(&str, &Row)> = Shown::of(&shown.by_sharing, Kind::TopLevel).collect();
+fn bars(shown: &ReportTables, populations: &[Population]) -> Bars {
+    let rows: Vec<(&str, &Row)> = ReportTables::of(&shown.by_sharing, Kind::TopLevel).collect();
     let series =
         |one: &Population| (one.name.clone(), rows.iter().map(|(_, row)| (one.count)(row)).collect());
     Bars {
@@ -282,7 +284,13 @@ fn similarity(summary: &Summary, measured: &Measurements, study: &mut Study) {
     }));
 }
 
-fn survival(summary: &Summary, joined: &Joined, listed: &Listed, shown: &Shown, study: &mut Study) {
+fn survival(
+    summary: &Summary,
+    joined: &JoinFacts,
+    listed: &OverlapFacts,
+    shown: &ReportTables,
+    study: &mut Study,
+) {
     study.heading("What survived");
     study.text(format!(
         "Of the different addresses of {}, those that {} has, and of these the share of near ones where both documents have words.",
@@ -296,7 +304,7 @@ fn survival(summary: &Summary, joined: &Joined, listed: &Listed, shown: &Shown, 
         (Kind::Domain, "By registered domain"),
         (Kind::Host, "By host"),
     ] {
-        tables.push((name, Shown::of(&shown.by_left, kind).collect()));
+        tables.push((name, ReportTables::of(&shown.by_left, kind).collect()));
     }
     for (name, rows) in tables {
         let heads =
@@ -318,7 +326,7 @@ fn survival(summary: &Summary, joined: &Joined, listed: &Listed, shown: &Shown, 
         study.table(grid);
     }
     study.plot(Plot::Lines(depth_lines(&by_depth)));
-    study.text(format!("The {SHOWN} with the most addresses are shown; survival.tsv has all of them."));
+    study.text(format!("The {ROWS_SHOWN} with the most addresses are shown; survival.tsv has all of them."));
 }
 
 fn depth_lines(rows: &[(String, Row)]) -> Lines {
@@ -345,7 +353,7 @@ fn depth_lines(rows: &[(String, Row)]) -> Lines {
     }
 }
 
-fn over_time(ctx: &Context<'_>, summary: &Summary, times: &Times, study: &mut Study) {
+fn over_time(ctx: &Context<'_>, summary: &Summary, times: &Persistence, study: &mut Study) {
     study.heading("Over time");
     study.text(format!(
         "Still there: addresses of {left} that a snapshot has; in all so far: those that every snapshot up to it has; new: its addresses \
@@ -373,7 +381,7 @@ fn over_time(ctx: &Context<'_>, summary: &Summary, times: &Times, study: &mut St
     study.text("snapshots.tsv and snapshots.jsonl have all top-level domains.");
 }
 
-fn persistence(times: &Times) -> Grid {
+fn persistence(times: &Persistence) -> Grid {
     let mut grid = Grid::new(
         "What became of the left corpus's addresses",
         [
@@ -423,7 +431,7 @@ fn label(snapshot: &Snapshot) -> String {
     format!("{}: {}", snapshot.snapshot, snapshot.name)
 }
 
-fn since_last(times: &Times) -> Grid {
+fn since_last(times: &Persistence) -> Grid {
     let mut grid = Grid::new(
         "From snapshot to snapshot: addresses of the one before, and left pages that are in both",
         [
@@ -455,7 +463,7 @@ fn since_last(times: &Times) -> Grid {
     grid
 }
 
-fn curves(times: &Times) -> Lines {
+fn curves(times: &Persistence) -> Lines {
     let line = |name: &str, value: &dyn Fn(&Snapshot) -> Option<f64>| {
         let points = times
             .snapshots
@@ -464,7 +472,7 @@ fn curves(times: &Times) -> Lines {
         let start = std::iter::once(Point::new(0.0, 1.0));
         Series { name: name.to_owned(), origin: Origin::Measured, points: start.chain(points).collect() }
     };
-    let all = |value: fn(&crate::times::Overall) -> Option<f64>| {
+    let all = |value: fn(&crate::persistence::Overall) -> Option<f64>| {
         move |snapshot: &Snapshot| snapshot.all.as_ref().and_then(value)
     };
     let series = vec![
@@ -483,7 +491,7 @@ fn curves(times: &Times) -> Lines {
     }
 }
 
-fn by_domain(times: &Times) -> Grid {
+fn by_domain(times: &Persistence) -> Grid {
     let mut grid = Grid::new(
         "By top-level domain",
         [

@@ -3,12 +3,12 @@
 use lookalike::corpus::Loss;
 use serde::{Deserialize, Serialize};
 
-use crate::join::Joined;
+use crate::join::JoinFacts;
 use crate::measure::Measurements;
 use crate::overlap::rounded;
-use crate::read::{Found, Side};
-use crate::tables::Shown;
-use crate::times::Times;
+use crate::persistence::Persistence;
+use crate::read::{RecordCounts, Side};
+use crate::tables::ReportTables;
 use crate::tsv::share;
 use crate::{Context, recipe};
 
@@ -59,7 +59,7 @@ pub struct SideSummary {
     pub name: String,
     /// Counts of its records.
     #[serde(flatten)]
-    pub found: Found,
+    pub counts: RecordCounts,
     /// Different addresses.
     pub urls: u64,
     /// Reasons why records could not be read, the most frequent reason first.
@@ -109,19 +109,19 @@ impl Summary {
     pub(crate) fn new(
         ctx: &Context<'_>,
         sides: &[Side],
-        joined: &Joined,
+        joined: &JoinFacts,
         measured: &Measurements,
-        shown: &Shown,
-        times: &Times,
+        shown: &ReportTables,
+        times: &Persistence,
     ) -> Self {
         let side = |side: usize| SideSummary {
             name: ctx.request.names[side].clone(),
-            found: sides[side].found,
+            counts: sides[side].counts,
             urls: joined.urls[side],
             reasons: sides[side].losses.reasons_of(&ctx.request.side_name(side)),
         };
         let several = ctx.request.snapshots() > 1;
-        let left = sides[0].found;
+        let left = sides[0].counts;
         Summary {
             left: side(0),
             right: side(1),
@@ -152,7 +152,7 @@ impl Summary {
     }
 }
 
-fn similarity(ctx: &Context<'_>, joined: &Joined, measured: &Measurements) -> Option<SimilaritySummary> {
+fn similarity(ctx: &Context<'_>, joined: &JoinFacts, measured: &Measurements) -> Option<SimilaritySummary> {
     let measure = ctx.request.measure?;
     let sums = measured.with_left.first()?;
     Some(SimilaritySummary {

@@ -2,19 +2,19 @@
 
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;
-use lookalike::engine::store::strings::{self, OrderedStrings, Strings};
+use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike_overlap::address::{public_suffix, registered_domain, top_level};
 use lookalike_overlap::interval::wilson;
 
 use crate::Context;
-use crate::join::{Joined, ROWS};
-use crate::overlap::{self, Listed};
+use crate::join::{JoinFacts, ROWS};
+use crate::overlap::{self, OverlapFacts};
 use crate::read::Side;
 use crate::rows::{COLUMNS, Row};
 use crate::tsv::Tsv;
 
 /// Rows of a table that the report shows.
-pub(crate) const SHOWN: usize = 15;
+pub(crate) const ROWS_SHOWN: usize = 15;
 
 /// The kind of name that hosts have in common.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ impl Kind {
 
 /// The table rows that the report shows, and the numbers of hosts and domains with a shared address.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ReportTables {
     /// The first rows by kind, by shared addresses and then by documents.
     pub(crate) by_sharing: Vec<(Kind, String, Row)>,
     /// The first rows by kind, by left addresses.
@@ -59,7 +59,7 @@ pub(crate) struct Shown {
     pub(crate) shared_domains: u64,
 }
 
-impl Shown {
+impl ReportTables {
     /// The rows of a kind.
     pub(crate) fn of(rows: &[(Kind, String, Row)], kind: Kind) -> impl Iterator<Item = (&str, &Row)> {
         rows.iter().filter(move |row| row.0 == kind).map(|(_, name, row)| (name.as_str(), row))
@@ -81,10 +81,10 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    pub(crate) fn of(joined: &Joined, sides: &[Side]) -> Self {
+    pub(crate) fn of(joined: &JoinFacts, sides: &[Side]) -> Self {
         Totals {
-            left: sides[0].found.with_url(),
-            right: sides[1].found.with_url(),
+            left: sides[0].counts.with_url(),
+            right: sides[1].counts.with_url(),
             shared_documents: joined.shared_documents[0],
             shared_urls: joined.shared_urls,
             judged: joined.judged[0],
@@ -96,13 +96,14 @@ impl Totals {
 /// Writes `domains.tsv`, `tlds.tsv` and `survival.tsv`.
 pub(crate) fn write(
     ctx: &Context<'_>,
-    joined: &Joined,
-    listed: &Listed,
+    joined: &JoinFacts,
+    listed: &OverlapFacts,
     sides: &[Side],
-) -> Result<Shown, EngineError> {
+) -> Result<ReportTables, EngineError> {
     let totals = Totals::of(joined, sides);
-    let mut ordered = Ordered::new(ctx)?;
-    let mut names = strings::fresh(ctx.work.place("table-names"), COLUMNS, ctx.room as usize / 8)?;
+    let mut ordered = OrderedRows::new(ctx)?;
+    let mut names =
+        strings::fresh(ctx.work.run_location("table-names"), COLUMNS, ctx.buffer_bytes as usize / 8)?;
     let mut hosts = hosts(ctx, joined, listed)?;
     while let Some((host, numbers)) = hosts.next()? {
         let host = String::from_utf8_lossy(host).into_owned();
@@ -119,29 +120,34 @@ pub(crate) fn write(
     while let Some((name, numbers)) = names.next()? {
         ordered.add(Kind::of(name[0]), &String::from_utf8_lossy(&name[1..]), numbers)?;
     }
-    let mut shown = Shown::default();
+    let mut shown = ReportTables::default();
     sharing(ctx, &totals, ordered.by_sharing.sorted()?, &mut shown)?;
     survival(ctx, joined, listed, ordered.by_left.sorted()?, &mut shown)?;
     Ok(shown)
 }
 
 /// Rows by host, of both stages that counted.
-fn hosts(ctx: &Context<'_>, joined: &Joined, listed: &Listed) -> Result<OrderedStrings, EngineError> {
-    let mut runs: Vec<_> = existing(&ctx.work.place(ROWS))?.into_iter().take(joined.rows).collect();
-    runs.extend(existing(&ctx.work.place(overlap::ROWS))?.into_iter().take(listed.rows));
-    OrderedStrings::merge(&ctx.work.place(ROWS), COLUMNS, runs)
+fn hosts(
+    ctx: &Context<'_>,
+    joined: &JoinFacts,
+    listed: &OverlapFacts,
+) -> Result<OrderedStrings, EngineError> {
+    let mut runs: Vec<_> = existing(&ctx.work.run_location(ROWS))?.into_iter().take(joined.rows).collect();
+    runs.extend(existing(&ctx.work.run_location(overlap::ROWS))?.into_iter().take(listed.rows));
+    OrderedStrings::merge(&ctx.work.run_location(ROWS), COLUMNS, runs)
 }
 
 /// Rows in the two orders in which they are written.
-struct Ordered {
-    by_sharing: Strings,
-    by_left: Strings,
+struct OrderedRows {
+    by_sharing: StringSorter,
+    by_left: StringSorter,
 }
 
-impl Ordered {
+impl OrderedRows {
     fn new(ctx: &Context<'_>) -> Result<Self, EngineError> {
-        let fresh = |name: &str| strings::fresh(ctx.work.place(name), COLUMNS, ctx.room as usize / 8);
-        Ok(Ordered { by_sharing: fresh("table-sharing")?, by_left: fresh("table-left")? })
+        let fresh =
+            |name: &str| strings::fresh(ctx.work.run_location(name), COLUMNS, ctx.buffer_bytes as usize / 8);
+        Ok(OrderedRows { by_sharing: fresh("table-sharing")?, by_left: fresh("table-left")? })
     }
 
     fn add(&mut self, kind: Kind, name: &str, numbers: &[u64]) -> Result<(), EngineError> {
@@ -170,7 +176,7 @@ fn named(key: &[u8]) -> (Kind, String) {
 
 /// Keeps a row if there are not enough of its kind yet.
 fn show(rows: &mut Vec<(Kind, String, Row)>, kind: Kind, name: &str, row: Row) {
-    if rows.iter().filter(|shown| shown.0 == kind).count() < SHOWN {
+    if rows.iter().filter(|shown| shown.0 == kind).count() < ROWS_SHOWN {
         rows.push((kind, name.to_owned(), row));
     }
 }
@@ -179,7 +185,7 @@ fn sharing(
     ctx: &Context<'_>,
     totals: &Totals,
     mut rows: OrderedStrings,
-    shown: &mut Shown,
+    shown: &mut ReportTables,
 ) -> Result<(), EngineError> {
     let judged = ctx.request.judged.is_some();
     let mut populations = vec![
@@ -223,10 +229,10 @@ fn sharing(
 
 fn survival(
     ctx: &Context<'_>,
-    joined: &Joined,
-    listed: &Listed,
+    joined: &JoinFacts,
+    listed: &OverlapFacts,
     mut rows: OrderedStrings,
-    shown: &mut Shown,
+    shown: &mut ReportTables,
 ) -> Result<(), EngineError> {
     let heads = [
         "kind",
@@ -266,7 +272,7 @@ fn survival(
 }
 
 /// Returns the survival of addresses by depth, for depths that left addresses have.
-pub(crate) fn depths(joined: &Joined, listed: &Listed) -> Vec<(String, Row)> {
+pub(crate) fn depths(joined: &JoinFacts, listed: &OverlapFacts) -> Vec<(String, Row)> {
     let rows = joined.depths.iter().zip(&listed.depths).enumerate();
     let row = |(depth, (found, measured)): (usize, (&[u64; 2], &[u64; 2]))| {
         let more = if depth + 1 == joined.depths.len() { " or more" } else { "" };

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::*;
 
-/// Room for buffers that nothing fits into, and that everything does.
+/// Bytes for buffers: too few for anything, and enough for everything.
 const SMALL: u64 = 4 << 10;
 const LARGE: u64 = 64 << 20;
 
@@ -46,17 +46,19 @@ fn request(sides: &[Vec<Page>], threads: usize) -> Request {
         }),
         profile: Profile::web(),
         content: ContentMode::Page,
-        reading: Reading { max_document_bytes: 1 << 16, ..Reading::default() },
+        reading: ReadSettings { max_document_bytes: 1 << 16, ..ReadSettings::default() },
         other_fields: BTreeMap::new(),
         judged: None,
         settings: Settings { threads, memory: 256 << 20, spool: Spool::Auto },
     }
 }
 
-/// Runs within `room` bytes of buffers and returns the summary and all files but the one that tells of the machine.
-fn results(request: Request, room: u64) -> (Summary, BTreeMap<String, String>) {
+/// Runs with `buffer_bytes` bytes for buffers and returns the summary and all files but the one that tells of the machine.
+fn results(request: Request, buffer_bytes: u64) -> (Summary, BTreeMap<String, String>) {
     let folder = tempfile::tempdir().unwrap();
-    let Outcome::Now(summary) = run_within(request, folder.path(), &Watch::default(), room).unwrap() else {
+    let RunOutcome::Done(summary) =
+        run_within(request, folder.path(), &Watch::default(), buffer_bytes).unwrap()
+    else {
         panic!("nothing was there before");
     };
     (*summary, files(folder.path()))
@@ -170,8 +172,8 @@ proptest! {
                 };
                 prop_assert_eq!(sum("shared_urls"), summary.shared_urls);
                 prop_assert_eq!(sum("shared_documents"), summary.left_documents_with_shared_url);
-                prop_assert_eq!(sum("left_documents"), summary.left.found.with_url());
-                prop_assert_eq!(sum("right_documents"), summary.right.found.with_url());
+                prop_assert_eq!(sum("left_documents"), summary.left.counts.with_url());
+                prop_assert_eq!(sum("right_documents"), summary.right.counts.with_url());
             }
         }
         for kind in ["depth", "domain", "host", "suffix", "tld"] {
@@ -183,8 +185,8 @@ proptest! {
             prop_assert_eq!((sum("measured"), sum("near")), (similarity.pairs, similarity.near), "{}", kind);
         }
         // Little memory and more threads give the same bytes.
-        for (threads, room) in [(2, LARGE), (1, SMALL), (3, SMALL)] {
-            prop_assert_eq!(&results(request(&sides, threads), room).1, &files);
+        for (threads, buffer_bytes) in [(2, LARGE), (1, SMALL), (3, SMALL)] {
+            prop_assert_eq!(&results(request(&sides, threads), buffer_bytes).1, &files);
         }
     }
 
@@ -229,9 +231,9 @@ proptest! {
             let measured = pairs(0).len() as f64;
             let gone = (maps[0].len() as u64 - number("still")) as f64;
             if measured > 0.0 {
-                let told = |name: &str| row[name].as_f64().unwrap();
-                prop_assert!((told("shingles_there") - contained / measured).abs() < 1e-6);
-                prop_assert!((told("shingles_all") - contained / (measured + gone)).abs() < 1e-6);
+                let figure = |name: &str| row[name].as_f64().unwrap();
+                prop_assert!((figure("shingles_there") - contained / measured).abs() < 1e-6);
+                prop_assert!((figure("shingles_all") - contained / (measured + gone)).abs() < 1e-6);
             }
             // Top-level domains add up to all of them.
             let of_time = |row: &&Value| !row["tld"].is_null() && row["snapshot"] == time;
@@ -331,10 +333,10 @@ fn what_was_begun_goes_on_from_every_stage() {
         std::fs::remove_dir_all(place).unwrap();
     }
     let done = run_within(request(&sides, 1), folder.path(), &Watch::default(), SMALL).unwrap();
-    assert!(matches!(done, Outcome::Now(_)));
+    assert!(matches!(done, RunOutcome::Done(_)));
     assert_eq!(files(folder.path()), expected);
     let again = run_within(request(&sides, 1), folder.path(), &Watch::default(), SMALL).unwrap();
-    assert!(matches!(again, Outcome::Before(_)));
+    assert!(matches!(again, RunOutcome::AlreadyDone(_)));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use lookalike::engine::EngineError;
 use lookalike::engine::measure::{Measure, Measured};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::{Secret, Sorting};
+use lookalike::text::hash::{Secret, SortBuffers};
 use lookalike::text::{Analyser, Features};
 use lookalike_overlap::address::{self, Matching};
 use pyo3::prelude::*;
@@ -96,11 +96,11 @@ fn keys(batch: &RecordBatch, matching: Matching) -> Result<RecordBatch, EngineEr
 #[pyfunction]
 pub(super) fn domains<'py>(py: Python<'py>, batch: PyRecordBatch) -> PyResult<Bound<'py, PyAny>> {
     let batch = batch.into_inner();
-    let made = py.detach(|| named(&batch)).map_err(raise)?;
+    let made = py.detach(|| with_domains(&batch)).map_err(raise)?;
     super::out(py, made)
 }
 
-fn named(batch: &RecordBatch) -> Result<RecordBatch, EngineError> {
+fn with_domains(batch: &RecordBatch) -> Result<RecordBatch, EngineError> {
     let missing = || EngineError::Request("the column host is not there".to_owned());
     let hosts = columns::texts(batch, "host")?.ok_or_else(missing)?;
     let (mut domains, mut suffixes, mut tops) =
@@ -137,45 +137,45 @@ struct Address {
 /// Takes addresses in the order of key, side and id, and hands on a row for each different one.
 #[pyclass(frozen)]
 pub(super) struct Addresses {
-    at: Mutex<Option<Address>>,
+    current: Mutex<Option<Address>>,
 }
 
 #[pymethods]
 impl Addresses {
     #[new]
     fn new() -> Self {
-        Addresses { at: Mutex::default() }
+        Addresses { current: Mutex::default() }
     }
 
     /// The addresses that are whole by now.
     fn take<'py>(&self, py: Python<'py>, batch: PyRecordBatch) -> PyResult<Bound<'py, PyAny>> {
         let batch = batch.into_inner();
         let rows = py.detach(|| {
-            let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-            take(&mut at, &batch)
+            let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+            take(&mut current, &batch)
         });
         super::out(py, rows.map_err(raise)?)
     }
 
     /// The last one.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut rows = Rows::default();
-        at.take().iter().for_each(|address| rows.push(address));
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = AddressRows::default();
+        current.take().iter().for_each(|address| rows.push(address));
         super::out(py, rows.finish().map_err(raise)?)
     }
 }
 
-fn take(at: &mut Option<Address>, batch: &RecordBatch) -> Result<RecordBatch, EngineError> {
+fn take(current: &mut Option<Address>, batch: &RecordBatch) -> Result<RecordBatch, EngineError> {
     let missing = |name: &str| EngineError::Request(format!("the column {name} is not there"));
     let text = |name: &str| columns::texts(batch, name)?.ok_or_else(|| missing(name));
     let (ids, urls, hosts): (Strings, Strings, Strings) = (text("id")?, text("url")?, text("host")?);
     let keys = columns::blobs(batch, "key")?.ok_or_else(|| missing("key"))?;
     let sides = columns::ints(batch, "side")?;
-    let mut rows = Rows::default();
+    let mut rows = AddressRows::default();
     for row in 0..batch.num_rows() {
         let key = keys.get(row).ok_or_else(|| missing("key"))?;
-        match at {
+        match current {
             Some(address) if address.key == key => {}
             Some(address) if address.key.as_slice() > key => {
                 return Err(EngineError::Request(
@@ -183,12 +183,12 @@ fn take(at: &mut Option<Address>, batch: &RecordBatch) -> Result<RecordBatch, En
                 ));
             }
             _ => {
-                at.take().iter().for_each(|address| rows.push(address));
+                current.take().iter().for_each(|address| rows.push(address));
                 let host = hosts.get(row).unwrap_or_default().to_owned();
-                *at = Some(Address { key: key.to_vec(), host, ..Address::default() });
+                *current = Some(Address { key: key.to_vec(), host, ..Address::default() });
             }
         }
-        let Some(address) = at else { continue };
+        let Some(address) = current else { continue };
         let side = usize::from(sides.value(row) != 0);
         if side == 0 && address.counts[0] == 0 {
             address.url = urls.get(row).unwrap_or_default().to_owned();
@@ -202,7 +202,7 @@ fn take(at: &mut Option<Address>, batch: &RecordBatch) -> Result<RecordBatch, En
 }
 
 #[derive(Default)]
-struct Rows {
+struct AddressRows {
     hosts: StringBuilder,
     left: Int64Builder,
     right: Int64Builder,
@@ -211,7 +211,7 @@ struct Rows {
     rights: ListBuilder<StringBuilder>,
 }
 
-impl Rows {
+impl AddressRows {
     /// Names are told of shared addresses alone.
     fn push(&mut self, address: &Address) {
         let shared = address.counts.iter().all(|&count| count > 0);
@@ -244,7 +244,7 @@ impl Rows {
 pub(super) struct Measurer {
     measure: Measure,
     content: ContentMode,
-    desk: Mutex<(Analyser, Extractor)>,
+    analysis: Mutex<(Analyser, Extractor)>,
 }
 
 #[pymethods]
@@ -257,15 +257,16 @@ impl Measurer {
             threshold: matching.threshold,
             shingle: matching.shingle,
         };
-        let desk = Mutex::new((
+        let analysis = Mutex::new((
             Analyser::with_secret(&documents.profile, Secret::of_process()),
             Extractor::default(),
         ));
-        Ok(Measurer { measure, content: documents.content_mode(), desk })
+        Ok(Measurer { measure, content: documents.content_mode(), analysis })
     }
 
     /// Returns the name of the similarity, and the threshold from which documents are near.
-    fn told(&self) -> (String, String) {
+    #[pyo3(name = "told")]
+    fn describe(&self) -> (String, String) {
         let measure = self.measure;
         let name = match measure.shingle {
             1 => format!("{} of words", measure.similarity),
@@ -294,9 +295,9 @@ impl Measurer {
         let (left, right) = (texts("left")?, texts("right")?);
         let (mut similarities, mut near, mut unchanged) =
             (Float64Builder::new(), BooleanBuilder::new(), BooleanBuilder::new());
-        let desk = &mut *self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let analysis = &mut *self.analysis.lock().unwrap_or_else(PoisonError::into_inner);
         for row in 0..batch.num_rows() {
-            let (ours, theirs) = (self.prepared(desk, &left, row), self.prepared(desk, &right, row));
+            let (ours, theirs) = (self.prepared(analysis, &left, row), self.prepared(analysis, &right, row));
             let (Some((ours, our_words)), Some((theirs, their_words))) = (ours, theirs) else {
                 similarities.append_null();
                 near.append_null();
@@ -329,11 +330,11 @@ impl Measurer {
             Some(text) => (text, Media::Text),
             None => (html()?, Media::Html),
         };
-        let text = extractor.extract(&Document::alone("", None, media, source), self.content).text;
+        let text = extractor.extract(&Document::from_text("", None, media, source), self.content).text;
         let (mut features, mut symbols, mut out) = (Features::default(), Vec::new(), Vec::new());
         analyser.read(text, &mut features);
         let symbols = self.measure.symbols(&features, &mut symbols);
-        self.measure.prepare(symbols, &mut out, &mut Sorting::default());
+        self.measure.prepare(symbols, &mut out, &mut SortBuffers::default());
         (!features.is_empty()).then(|| (out, features.digest(Secret::of_process())))
     }
 }

@@ -83,12 +83,12 @@ pub(super) fn fields(recipe: &JobRecipe) -> Result<[String; 2], EngineError> {
 }
 
 /// The documents of one batch.
-struct Whole {
+struct BatchTable {
     columns: Arc<Columns>,
     fields: [String; 2],
 }
 
-impl Table for Whole {
+impl Table for BatchTable {
     fn rows(&self) -> usize {
         self.columns.rows
     }
@@ -132,7 +132,8 @@ impl Reader {
                 "a document has no id; give every document one, such as its address".to_owned(),
             ));
         }
-        let table: Arc<dyn Table> = Arc::new(Whole { columns: columns.clone(), fields: self.fields.clone() });
+        let table: Arc<dyn Table> =
+            Arc::new(BatchTable { columns: columns.clone(), fields: self.fields.clone() });
         let corpus = Corpus::tables(vec![("rows".to_owned(), table)], self.options.clone());
         let rows = corpus.shards()[0].rows(corpus.options())?;
         let none = || EngineError::Request("a batch is no table".to_owned());

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arrow_array::builder::{BooleanBuilder, Int32Builder, Int64Builder, ListBuilder};
 use arrow_array::{Int64Array, RecordBatch};
 use lookalike::engine::EngineError;
-use lookalike::engine::examine::{Examiner, Shared};
+use lookalike::engine::examine::{Examiner, SharedKeys};
 use lookalike::engine::spread::components;
-use lookalike::engine::spread::groups::{GroupStream, Posting, Whole};
-use lookalike::methods::Asked;
+use lookalike::engine::spread::groups::{CorpusCounts, GroupStream, Posting};
+use lookalike::methods::DirectedKeyCounts;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
@@ -27,7 +27,7 @@ impl Groups {
     #[new]
     fn new(recipe: &str, knowledge: PathBuf, different: u64, references: u32) -> PyResult<Self> {
         let examiner = super::examiner(recipe, &knowledge)?;
-        Ok(Groups { stream: Mutex::new(GroupStream::new(examiner, Whole { different, references })) })
+        Ok(Groups { stream: Mutex::new(GroupStream::new(examiner, CorpusCounts { different, references })) })
     }
 
     /// The pairs of all groups that are whole by now.
@@ -137,7 +137,7 @@ impl Filter {
     /// One more row, with the number of pairs that were proposed.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let proposed = *self.proposed.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut candidates = Candidates::default();
+        let mut candidates = CandidateRows::default();
         candidates.push(None, None, &[], Some(proposed as i64));
         super::out(py, candidates.finish().map_err(raise)?)
     }
@@ -154,12 +154,12 @@ impl Filter {
         let missing = || EngineError::Request("candidates have no records".to_owned());
         let [ours, theirs] = ["record_a", "record_b"].map(|name| columns::blobs(batch, name));
         let (ours, theirs) = (ours?.ok_or_else(missing)?, theirs?.ok_or_else(missing)?);
-        let mut candidates = Candidates::default();
+        let mut candidates = CandidateRows::default();
         let mut proposed = 0;
         for row in 0..batch.num_rows() {
-            let mut shared = Shared::default();
+            let mut shared = SharedKeys::default();
             for method in 0..methods {
-                let asked = Asked {
+                let asked = DirectedKeyCounts {
                     forward: forward[method].value(row) as u32,
                     backward: backward[method].value(row) as u32,
                 };
@@ -180,16 +180,16 @@ impl Filter {
     }
 }
 
-struct Candidates {
+struct CandidateRows {
     a: Int64Builder,
     b: Int64Builder,
     shared: ListBuilder<Int32Builder>,
     proposed: Int64Builder,
 }
 
-impl Default for Candidates {
+impl Default for CandidateRows {
     fn default() -> Self {
-        Candidates {
+        CandidateRows {
             a: Int64Builder::new(),
             b: Int64Builder::new(),
             shared: ListBuilder::new(Int32Builder::new()),
@@ -198,7 +198,7 @@ impl Default for Candidates {
     }
 }
 
-impl Candidates {
+impl CandidateRows {
     fn push(&mut self, a: Option<i64>, b: Option<i64>, shared: &[u32], proposed: Option<i64>) {
         self.a.append_option(a);
         self.b.append_option(b);

@@ -18,7 +18,7 @@ use super::documents::Reader;
 use super::raise;
 
 /// Words that are counted before they are handed on, in bytes.
-const MOST: usize = 64 << 20;
+const MAX_BUFFERED_BYTES: usize = 64 << 20;
 
 /// Returns the numbers of the lexicons that must be counted.
 #[pyfunction]
@@ -67,7 +67,7 @@ impl Words {
                     Ok(())
                 });
             }
-            drained(counter, counter.bytes() > MOST)
+            drained(counter, counter.bytes() > MAX_BUFFERED_BYTES)
         });
         super::out(py, words.map_err(raise)?)
     }
@@ -83,7 +83,7 @@ impl Words {
 }
 
 fn drained(counter: &mut WordCounter, all: bool) -> Result<RecordBatch, EngineError> {
-    let mut rows = Entries::default();
+    let mut rows = EntryRows::default();
     if all {
         let counted = counter.drain(|entry| rows.push(entry))?;
         rows.totals(counted.documents, counted.occurrences);
@@ -110,7 +110,7 @@ impl WordSums {
         let batch = batch.into_inner();
         let words = py.detach(|| {
             let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut rows = Entries::default();
+            let mut rows = EntryRows::default();
             for entry in entries(&batch)? {
                 match sum.as_mut() {
                     Some(sum) if sum.hash == entry.hash => learn::add_up(sum, &entry),
@@ -130,7 +130,7 @@ impl WordSums {
 
     /// The last word.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let mut rows = Entries::default();
+        let mut rows = EntryRows::default();
         let last = self.sum.lock().unwrap_or_else(PoisonError::into_inner).take();
         last.iter().for_each(|whole| rows.push(whole));
         super::out(py, rows.finish().map_err(raise)?)
@@ -236,7 +236,7 @@ pub(super) fn gather(recipe: &str, knowledge: PathBuf, seen: &Bound<'_, PyAny>) 
 
 /// Words as rows. A row without a word has the numbers of documents and words in all.
 #[derive(Default)]
-struct Entries {
+struct EntryRows {
     hashes: Int64Builder,
     words: StringBuilder,
     documents: Int64Builder,
@@ -248,7 +248,7 @@ struct Entries {
 /// Bytes of a bin: its number, and of how many documents.
 const BIN: usize = 5;
 
-impl Entries {
+impl EntryRows {
     fn push(&mut self, entry: &Entry) {
         self.hashes.append_value(signed(entry.hash));
         self.words.append_value(&entry.word);

@@ -53,7 +53,7 @@ pub(crate) fn add(core: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<reading::ShardReader>()?;
     module.add_class::<tables::TableFile>()?;
     module.add_class::<transfer::JudgedFiles>()?;
-    module.add_class::<transfer::Settlement>()?;
+    module.add_class::<transfer::TransferInput>()?;
     module.add_function(wrap_pyfunction!(addresses::addresses, &module)?)?;
     module.add_function(wrap_pyfunction!(addresses::domains, &module)?)?;
     module.add_function(wrap_pyfunction!(reading::shards, &module)?)?;
@@ -117,7 +117,7 @@ fn open(toml: &str, knowledge: &Path) -> PyResult<Examiner> {
 /// records; the field that keepers are chosen by, the field that documents are compared within, and whether they are compared within
 /// hosts; and whether whole components are merged.
 #[pyfunction]
-fn facts(toml: &str) -> PyResult<Facts> {
+fn facts(toml: &str) -> PyResult<RecipeFacts> {
     let recipe = recipe(toml)?;
     let [keep, within] =
         documents::fields(&recipe).map_err(raise)?.map(|name| Some(name).filter(|name| !name.is_empty()));
@@ -127,7 +127,7 @@ fn facts(toml: &str) -> PyResult<Facts> {
 }
 
 /// See [`facts`].
-type Facts = ((usize, usize), (Option<String>, Option<String>, bool), bool);
+type RecipeFacts = ((usize, usize), (Option<String>, Option<String>, bool), bool);
 
 /// A batch for Python.
 fn out(py: Python<'_>, batch: arrow_array::RecordBatch) -> PyResult<Bound<'_, PyAny>> {

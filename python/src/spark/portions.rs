@@ -10,9 +10,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int32Type;
 use arrow_array::{Array, RecordBatch};
 use lookalike::corpus::{Corpus, MaxRejected, ReadOptions, Table, TableRow};
-use lookalike::engine::examine::Shared;
+use lookalike::engine::examine::SharedKeys;
 use lookalike::engine::recipe::Task;
-use lookalike::engine::spread::portion::{Near, Outcome, Portion, Proposal, Removed};
+use lookalike::engine::spread::portion::{NearPair, Outcome, Portion, Proposal, Removed};
 use lookalike::engine::walk::Watch;
 use lookalike::engine::{EngineError, JobRecipe, Settings, Spool};
 use pyo3::prelude::*;
@@ -26,11 +26,11 @@ use super::raise;
 /// once they have `together` bytes of text.
 #[pyclass(frozen)]
 pub(super) struct Portions {
-    setting: Setting,
-    open: Mutex<Open>,
+    config: PortionConfig,
+    pending: Mutex<PendingComponents>,
 }
 
-struct Setting {
+struct PortionConfig {
     recipe: JobRecipe,
     knowledge: PathBuf,
     scratch: PathBuf,
@@ -45,10 +45,10 @@ struct Setting {
 
 /// The components that wait to be decided, and the one that is coming.
 #[derive(Default)]
-struct Open {
+struct PendingComponents {
     component: Option<i64>,
     documents: Vec<Member>,
-    candidates: Vec<(u32, u32, Shared)>,
+    candidates: Vec<(u32, u32, SharedKeys)>,
     texts: Vec<Arc<Columns>>,
     bytes: usize,
 }
@@ -77,17 +77,17 @@ impl Portions {
     ) -> PyResult<Self> {
         let recipe = super::recipe(recipe)?;
         let settings = Settings { threads: 1, memory, spool: Spool::Auto };
-        let setting = Setting { recipe, knowledge, scratch, settings, together, references, numbers };
-        Ok(Portions { setting, open: Mutex::default() })
+        let config = PortionConfig { recipe, knowledge, scratch, settings, together, references, numbers };
+        Ok(Portions { config, pending: Mutex::default() })
     }
 
     /// Takes a batch, and returns the decisions on components that are complete.
     fn take<'py>(&self, py: Python<'py>, batch: PyRecordBatch) -> PyResult<Bound<'py, PyAny>> {
         let batch = batch.into_inner();
         let rows = py.detach(|| {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut rows = Rows::default();
-            open.take(&self.setting, &batch, &mut rows)?;
+            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = DecisionRows::default();
+            pending.take(&self.config, &batch, &mut rows)?;
             rows.finish()
         });
         super::out(py, rows.map_err(raise)?)
@@ -96,17 +96,22 @@ impl Portions {
     /// Returns the decisions on the last components.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let rows = py.detach(|| {
-            let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut rows = Rows::default();
-            open.decide(&self.setting, &mut rows)?;
+            let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut rows = DecisionRows::default();
+            pending.decide(&self.config, &mut rows)?;
             rows.finish()
         });
         super::out(py, rows.map_err(raise)?)
     }
 }
 
-impl Open {
-    fn take(&mut self, setting: &Setting, batch: &RecordBatch, rows: &mut Rows) -> Result<(), EngineError> {
+impl PendingComponents {
+    fn take(
+        &mut self,
+        config: &PortionConfig,
+        batch: &RecordBatch,
+        rows: &mut DecisionRows,
+    ) -> Result<(), EngineError> {
         let (components, numbers) = (columns::longs(batch, "component")?, columns::longs(batch, "n")?);
         let (leaders, others) = (columns::longs(batch, "leader")?, columns::longs(batch, "b")?);
         let shared = batch.column_by_name("shared").and_then(|column| column.as_list_opt::<i32>());
@@ -120,8 +125,8 @@ impl Open {
                         "components are out of order: {component} came behind {last}; the engine that brings them together must sort them"
                     )));
                 }
-                if self.bytes >= setting.together {
-                    self.decide(setting, rows)?;
+                if self.bytes >= config.together {
+                    self.decide(config, rows)?;
                     self.texts.push(columns.clone());
                 }
             }
@@ -136,7 +141,7 @@ impl Open {
                 });
                 self.bytes += columns.bytes(row) + 64;
             } else {
-                let mut counts = Shared::default();
+                let mut counts = SharedKeys::default();
                 let listed = shared.map(|shared| shared.value(row));
                 let listed = listed.as_ref().map(|listed| listed.as_primitive::<Int32Type>().values());
                 counts
@@ -151,13 +156,13 @@ impl Open {
     }
 
     /// Decides all that is at hand.
-    fn decide(&mut self, setting: &Setting, rows: &mut Rows) -> Result<(), EngineError> {
-        let Open { mut documents, candidates, texts, .. } = std::mem::take(self);
+    fn decide(&mut self, config: &PortionConfig, rows: &mut DecisionRows) -> Result<(), EngineError> {
+        let PendingComponents { mut documents, candidates, texts, .. } = std::mem::take(self);
         if documents.is_empty() {
             return Ok(());
         }
         documents.sort_unstable_by_key(|member| member.n);
-        let place = |n: u32| -> Result<u32, EngineError> {
+        let index_of = |n: u32| -> Result<u32, EngineError> {
             let missing = || {
                 EngineError::Request(format!(
                     "the text of document {n} is not there: the input has changed since its sketches were made; take another work folder"
@@ -167,40 +172,40 @@ impl Open {
         };
         let proposals: Result<Vec<Proposal>, EngineError> = candidates
             .into_iter()
-            .map(|(a, b, shared)| Ok(Proposal { a: place(a)?, b: place(b)?, shared }))
+            .map(|(a, b, shared)| Ok(Proposal { a: index_of(a)?, b: index_of(b)?, shared }))
             .collect();
         // Equal documents have the text of the first of them.
         let sources: Result<Vec<Member>, EngineError> =
-            documents.iter().map(|member| Ok(documents[place(member.leader)? as usize])).collect();
-        let some = Arc::new(Company {
+            documents.iter().map(|member| Ok(documents[index_of(member.leader)? as usize])).collect();
+        let portion_documents = Arc::new(PortionDocuments {
             sources: sources?,
             documents: documents.clone(),
-            fields: documents::fields(&setting.recipe)?,
+            fields: documents::fields(&config.recipe)?,
             texts,
         });
-        let left = documents.partition_point(|member| member.n < setting.references);
-        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..setting.recipe.read_options()? };
+        let left = documents.partition_point(|member| member.n < config.references);
+        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..config.recipe.read_options()? };
         let corpus = |name: &str, first: usize, end: usize| {
-            let side: Arc<dyn Table> = Arc::new(Side { company: some.clone(), first, end });
+            let side: Arc<dyn Table> = Arc::new(SideTable { portion: portion_documents.clone(), first, end });
             Corpus::tables(vec![(name.to_owned(), side)], options.clone())
         };
         let portion = Portion {
-            recipe: &setting.recipe,
-            knowledge: &setting.knowledge,
-            against: (setting.references > 0).then(|| corpus("left", 0, left)),
+            recipe: &config.recipe,
+            learned: &config.knowledge,
+            against: (config.references > 0).then(|| corpus("left", 0, left)),
             corpus: corpus("documents", left, documents.len()),
             proposals: proposals?,
-            numbers: setting.numbers,
+            numbers: config.numbers,
         };
-        let scratch = tempfile::Builder::new().prefix("portion-").tempdir_in(&setting.scratch);
-        let scratch = scratch.map_err(|error| EngineError::write(&setting.scratch, error))?;
-        let outcome = portion.decide(&setting.settings, scratch.path(), &Watch::default())?;
-        rows.push(setting, &outcome, &documents, left)
+        let scratch = tempfile::Builder::new().prefix("portion-").tempdir_in(&config.scratch);
+        let scratch = scratch.map_err(|error| EngineError::write(&config.scratch, error))?;
+        let outcome = portion.decide(&config.settings, scratch.path(), &Watch::default())?;
+        rows.push(config, &outcome, &documents, left)
     }
 }
 
 /// The documents of a portion, in order.
-struct Company {
+struct PortionDocuments {
     documents: Vec<Member>,
     /// For each of them the document whose text it has: itself, or the first of equal documents.
     sources: Vec<Member>,
@@ -210,35 +215,35 @@ struct Company {
 }
 
 /// Those of one side.
-struct Side {
-    company: Arc<Company>,
+struct SideTable {
+    portion: Arc<PortionDocuments>,
     first: usize,
     end: usize,
 }
 
-impl Side {
+impl SideTable {
     fn at(&self, member: Member) -> (&Columns, usize) {
-        (&self.company.texts[member.batch as usize], member.row as usize)
+        (&self.portion.texts[member.batch as usize], member.row as usize)
     }
 }
 
-impl Table for Side {
+impl Table for SideTable {
     fn rows(&self) -> usize {
         self.end - self.first
     }
 
     fn row(&self, row: usize) -> TableRow<'_> {
-        let (source, at) = self.at(self.company.sources[self.first + row]);
-        let (own, own_at) = self.at(self.company.documents[self.first + row]);
+        let (source, at) = self.at(self.portion.sources[self.first + row]);
+        let (own, own_at) = self.at(self.portion.documents[self.first + row]);
         own.row(own_at, source, at)
     }
 
     fn columns(&self) -> Vec<String> {
-        self.company.fields.to_vec()
+        self.portion.fields.to_vec()
     }
 
     fn value(&self, row: usize, column: usize, out: &mut String) -> bool {
-        let (own, at) = self.at(self.company.documents[self.first + row]);
+        let (own, at) = self.at(self.portion.documents[self.first + row]);
         let found = own.field(at, column);
         found.into_iter().for_each(|value| out.push_str(value));
         found.is_some()
@@ -246,7 +251,7 @@ impl Table for Side {
 }
 
 /// The decisions on documents, as rows.
-struct Rows {
+struct DecisionRows {
     n: Int64Builder,
     other: Int64Builder,
     similarity: Float64Builder,
@@ -260,9 +265,9 @@ struct Rows {
     pairs_in_groups: Int64Builder,
 }
 
-impl Default for Rows {
+impl Default for DecisionRows {
     fn default() -> Self {
-        Rows {
+        DecisionRows {
             n: Int64Builder::new(),
             other: Int64Builder::new(),
             similarity: Float64Builder::new(),
@@ -278,38 +283,43 @@ impl Default for Rows {
     }
 }
 
-impl Rows {
+impl DecisionRows {
     fn push(
         &mut self,
-        setting: &Setting,
+        config: &PortionConfig,
         outcome: &Outcome,
         documents: &[Member],
         left: usize,
     ) -> Result<(), EngineError> {
         let (against, own) = documents.split_at(left);
         for removed in &outcome.removed {
-            self.removed(removed, against, own)?;
+            self.push_removed(removed, against, own)?;
         }
-        let listed = |id: &str, side: &[Member]| -> Result<i64, EngineError> {
+        let number_of = |id: &str, side: &[Member]| -> Result<i64, EngineError> {
             // Names were made up from places.
-            let place = id.rsplit_once('#').and_then(|(_, place)| place.parse::<usize>().ok());
-            let member = place.and_then(|place| side.get(place));
+            let index = id.rsplit_once('#').and_then(|(_, index)| index.parse::<usize>().ok());
+            let member = index.and_then(|index| side.get(index));
             member
                 .map(|member| member.n.into())
                 .ok_or_else(|| EngineError::Request(format!("there is no document {id}")))
         };
-        let left_side = if setting.recipe.task == Task::Compare { against } else { own };
+        let left_side = if config.recipe.task == Task::Compare { against } else { own };
         for pair in &outcome.pairs {
-            self.pair(pair, listed(&pair.a, left_side)?, listed(&pair.b, own)?);
+            self.push_pair(pair, number_of(&pair.a, left_side)?, number_of(&pair.b, own)?);
         }
         for group in &outcome.groups {
-            self.group(Some(group));
+            self.push_group(Some(group));
         }
-        self.told(outcome);
+        self.push_totals(outcome);
         Ok(())
     }
 
-    fn removed(&mut self, removed: &Removed, against: &[Member], own: &[Member]) -> Result<(), EngineError> {
+    fn push_removed(
+        &mut self,
+        removed: &Removed,
+        against: &[Member],
+        own: &[Member],
+    ) -> Result<(), EngineError> {
         let of = |side: &[Member], n: u32| -> Result<i64, EngineError> {
             let missing = || EngineError::Request(format!("there is no document {n} in the portion"));
             side.get(n as usize).map(|member| member.n.into()).ok_or_else(missing)
@@ -323,11 +333,11 @@ impl Rows {
         self.via.append_option(via.map(|n| of(own, n)).transpose()?);
         self.near.append_value(true);
         self.methods.append_null();
-        self.nothing_told();
+        self.push_no_totals();
         Ok(())
     }
 
-    fn pair(&mut self, pair: &Near, a: i64, b: i64) {
+    fn push_pair(&mut self, pair: &NearPair, a: i64, b: i64) {
         self.n.append_value(a);
         self.other.append_value(b);
         self.similarity.append_option(pair.similarity);
@@ -335,17 +345,17 @@ impl Rows {
         self.via.append_null();
         self.near.append_value(pair.near);
         self.methods.append_value(pair.methods.into());
-        self.nothing_told();
+        self.push_no_totals();
     }
 
-    fn nothing_told(&mut self) {
+    fn push_no_totals(&mut self) {
         self.group.append_null();
         self.verified.append_null();
         self.histogram.append_null();
         self.pairs_in_groups.append_null();
     }
 
-    fn no_pair(&mut self) {
+    fn push_no_pair(&mut self) {
         self.n.append_null();
         self.other.append_null();
         self.similarity.append_null();
@@ -356,8 +366,8 @@ impl Rows {
     }
 
     /// A group that is too large to be written as pairs.
-    fn group(&mut self, group: Option<&String>) {
-        self.no_pair();
+    fn push_group(&mut self, group: Option<&String>) {
+        self.push_no_pair();
         self.group.append_option(group);
         self.verified.append_null();
         self.histogram.append_null();
@@ -365,8 +375,8 @@ impl Rows {
     }
 
     /// Appends the row about the whole portion.
-    fn told(&mut self, outcome: &Outcome) {
-        self.no_pair();
+    fn push_totals(&mut self, outcome: &Outcome) {
+        self.push_no_pair();
         self.group.append_null();
         self.verified.append_value(outcome.verified as i64);
         outcome.histogram.iter().for_each(|&bar| self.histogram.values().append_value(bar as i64));

@@ -22,19 +22,23 @@ const MOST_ROWS: usize = 4096;
 const MOST_BYTES: usize = 8 << 20;
 
 /// A shard as it travels: its name, its path or address, and its format where its folder tells.
-type Listed = (String, String, Option<String>);
+type ShardEntry = (String, String, Option<String>);
 
 /// The shards of these inputs, in the order of the command line and with its names.
 #[pyfunction]
-pub(super) fn shards(py: Python<'_>, inputs: Vec<PathBuf>, options: Options<'_>) -> PyResult<Vec<Listed>> {
+pub(super) fn shards(
+    py: Python<'_>,
+    inputs: Vec<PathBuf>,
+    options: Options<'_>,
+) -> PyResult<Vec<ShardEntry>> {
     let options = options.documents()?.reading;
     let inputs: Vec<OsString> = inputs.into_iter().map(PathBuf::into_os_string).collect();
     let corpus = py.detach(|| Corpus::open(&inputs, options)).map_err(Failure::from)?;
-    Ok(corpus.shards().iter().map(listed).collect::<Result<_, Failure>>()?)
+    Ok(corpus.shards().iter().map(shard_entry).collect::<Result<_, Failure>>()?)
 }
 
-fn listed(shard: &Shard) -> Result<Listed, Failure> {
-    let place = match &shard.origin {
+fn shard_entry(shard: &Shard) -> Result<ShardEntry, Failure> {
+    let location = match &shard.origin {
         Origin::File(path) => path.to_str().map(str::to_owned).ok_or_else(|| {
             Failure::Usage(format!(
                 "{} is not UTF-8 and cannot be named to workers; rename it",
@@ -48,21 +52,21 @@ fn listed(shard: &Shard) -> Result<Listed, Failure> {
             ));
         }
     };
-    Ok((shard.name.clone(), place, shard.format.map(|format| format.to_string())))
+    Ok((shard.name.clone(), location, shard.format.map(|format| format.to_string())))
 }
 
-fn origin(place: &str) -> Origin {
-    let stored = ["s3://", "gs://", "az://"].iter().any(|scheme| place.starts_with(scheme));
-    if stored { Origin::Object(place.to_owned()) } else { Origin::File(PathBuf::from(place)) }
+fn origin(location: &str) -> Origin {
+    let stored = ["s3://", "gs://", "az://"].iter().any(|scheme| location.starts_with(scheme));
+    if stored { Origin::Object(location.to_owned()) } else { Origin::File(PathBuf::from(location)) }
 }
 
 /// One shard, batch by batch.
 #[pyclass(frozen)]
 pub(super) struct ShardReader {
-    at: Mutex<Open>,
+    shard: Mutex<OpenShard>,
 }
 
-struct Open {
+struct OpenShard {
     reader: Reader,
     source: String,
     /// The place of the shard among all.
@@ -81,7 +85,7 @@ impl ShardReader {
     #[new]
     fn new(
         shard: i64,
-        listed: Listed,
+        listed: ShardEntry,
         options: Options<'_>,
         fields: Vec<String>,
         addresses: bool,
@@ -90,28 +94,29 @@ impl ShardReader {
         let documents = options.documents()?;
         let content = texts.then(|| documents.content_mode());
         let reading = ReadOptions { addresses, extras: fields.clone(), ..documents.reading };
-        let (name, place, format) = listed;
+        let (name, location, format) = listed;
         let format = format.map(|name| name.parse()).transpose().map_err(Failure::Usage)?;
-        let opened = Shard { name: name.clone(), format, ..Shard::new(origin(&place)) };
+        let opened = Shard { name: name.clone(), format, ..Shard::new(origin(&location)) };
         let reader = opened.open(&Arc::new(reading)).map_err(Failure::from)?;
         let extractor = Extractor::default();
-        let at = Open { reader, source: name, shard, fields, content, extractor, skipped: 0, ended: false };
-        Ok(ShardReader { at: Mutex::new(at) })
+        let open =
+            OpenShard { reader, source: name, shard, fields, content, extractor, skipped: 0, ended: false };
+        Ok(ShardReader { shard: Mutex::new(open) })
     }
 
     /// The next rows; none at the end. The last row of a shard in which something was no document says how much.
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let batch = py.detach(|| self.at.lock().unwrap_or_else(PoisonError::into_inner).next());
+        let batch = py.detach(|| self.shard.lock().unwrap_or_else(PoisonError::into_inner).next());
         batch.map_err(raise)?.map(|batch| super::out(py, batch)).transpose()
     }
 }
 
-impl Open {
+impl OpenShard {
     fn next(&mut self) -> Result<Option<RecordBatch>, EngineError> {
         if self.ended {
             return Ok(None);
         }
-        let mut rows = Rows::new(&self.source, self.shard, self.fields.len());
+        let mut rows = ShardRows::new(&self.source, self.shard, self.fields.len());
         while rows.count < MOST_ROWS && rows.bytes < MOST_BYTES {
             match self.reader.next()? {
                 Some(Item::Document(document)) => {
@@ -133,7 +138,7 @@ impl Open {
     }
 }
 
-struct Rows<'s> {
+struct ShardRows<'s> {
     source: &'s str,
     shard: i64,
     ids: StringBuilder,
@@ -151,9 +156,9 @@ struct Rows<'s> {
     bytes: usize,
 }
 
-impl<'s> Rows<'s> {
+impl<'s> ShardRows<'s> {
     fn new(source: &'s str, shard: i64, fields: usize) -> Self {
-        Rows {
+        ShardRows {
             source,
             shard,
             ids: StringBuilder::new(),
@@ -185,19 +190,19 @@ impl<'s> Rows<'s> {
     }
 
     fn rejected(&mut self, rejection: &Rejection) {
-        self.nothing();
+        self.push_no_document();
         self.rejected_ids.append_option(rejection.id.as_deref());
         let place = (rejection.place.record, rejection.place.position);
         self.row(Some(place), Some(rejection.reason.to_string()), None);
     }
 
     fn skipped(&mut self, count: i64) {
-        self.nothing();
+        self.push_no_document();
         self.rejected_ids.append_null();
         self.row(None, None, Some(count));
     }
 
-    fn nothing(&mut self) {
+    fn push_no_document(&mut self) {
         self.ids.append_null();
         self.urls.append_null();
         self.texts.append_null();

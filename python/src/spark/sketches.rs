@@ -8,8 +8,8 @@ use arrow_array::builder::{
     BinaryBuilder, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, StringBuilder,
 };
 use lookalike::engine::EngineError;
-use lookalike::engine::examine::{Desk, Examined, Examiner};
-use lookalike::engine::keepers;
+use lookalike::engine::examine::{ExamineBuffers, Examined, Examiner};
+use lookalike::engine::keep_order;
 use lookalike::engine::spread::groups;
 use lookalike::methods::Key;
 use lookalike::text::hash::Secret;
@@ -27,7 +27,7 @@ const KEY: usize = 13;
 #[pyclass(frozen)]
 pub(super) struct Sketcher {
     examiner: Arc<Examiner>,
-    desk: Mutex<(Reader, Desk)>,
+    buffers: Mutex<(Reader, ExamineBuffers)>,
 }
 
 #[pymethods]
@@ -38,8 +38,8 @@ impl Sketcher {
         let examiner = super::open(recipe, &knowledge)?.with_secret(Secret::new(seed));
         let examiner = Arc::new(examiner);
         let reader = Reader::new(examiner.recipe()).map_err(raise)?;
-        let desk = Mutex::new((reader, Desk::new(&examiner)));
-        Ok(Sketcher { examiner, desk })
+        let buffers = Mutex::new((reader, ExamineBuffers::new(&examiner)));
+        Ok(Sketcher { examiner, buffers })
     }
 
     /// Documents (id, text, html, url, keep, within, order) become sketches.
@@ -59,7 +59,7 @@ impl Sketcher {
 
 impl Sketcher {
     fn sketches(&self, batch: &RecordBatch) -> Result<RecordBatch, EngineError> {
-        let (reader, desk) = &mut *self.desk.lock().unwrap_or_else(PoisonError::into_inner);
+        let (reader, buffers) = &mut *self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let (documents, rows) = reader.open(batch)?;
         let order = columns::texts(batch, "order")?;
         let mut sketch = Examined::default();
@@ -74,13 +74,13 @@ impl Sketcher {
             ids.append_option(documents.id.as_ref().and_then(|ids| ids.get(row)));
             let value = order.as_ref().and_then(|order| order.get(row));
             orders.append_option(value);
-            numbers.append_option(value.and_then(keepers::number));
+            numbers.append_option(value.and_then(keep_order::parse_number));
             let kept_by = documents.field(row, 0);
-            keep_numbers.append_option(kept_by.map(|value| keepers::number(value).is_some()));
+            keep_numbers.append_option(kept_by.map(|value| keep_order::parse_number(value).is_some()));
             let made = match documents.rejected(row) {
                 Some(reason) => Err(reason.to_owned()),
                 None => {
-                    reader.with(&rows, row, |document| desk.sketch(&self.examiner, document, &mut sketch))
+                    reader.with(&rows, row, |document| buffers.sketch(&self.examiner, document, &mut sketch))
                 }
             };
             let reason = match made {
@@ -124,7 +124,7 @@ impl Sketcher {
         let missing = || EngineError::Request("sketches have no keys".to_owned());
         let keys = columns::blobs(batch, "keys")?.ok_or_else(missing)?;
         let records = columns::blobs(batch, "record")?.ok_or_else(missing)?;
-        let mut out = Postings::default();
+        let mut out = PostingRows::default();
         let mut facts = Vec::new();
         for row in 0..batch.num_rows() {
             let (Some(keys), Some(record)) = (keys.get(row), records.get(row)) else { continue };
@@ -162,7 +162,7 @@ fn unpack(key: &[u8; KEY]) -> (usize, u64, u32) {
 }
 
 #[derive(Default)]
-struct Postings {
+struct PostingRows {
     methods: Int32Builder,
     keys: Int64Builder,
     documents: Int64Builder,
@@ -172,7 +172,7 @@ struct Postings {
     sides: Int32Builder,
 }
 
-impl Postings {
+impl PostingRows {
     fn push(&mut self, method: usize, key: u64, n: i64, tag: u32, (length, mark): (u32, u32), sides: i32) {
         self.methods.append_value(method as i32);
         self.keys.append_value(key as i64);

@@ -125,8 +125,8 @@ enum Value<'b> {
 }
 
 fn push(rows: &mut RowWriter, columns: &[Column], batch: &RecordBatch) -> Result<(), EngineError> {
-    let sources: Vec<Source> =
-        columns.iter().map(|column| Source::of(batch, column)).collect::<Result<_, _>>()?;
+    let sources: Vec<ColumnData> =
+        columns.iter().map(|column| ColumnData::of(batch, column)).collect::<Result<_, _>>()?;
     for row in 0..batch.num_rows() {
         let values: Vec<Value<'_>> =
             columns.iter().zip(&sources).map(|(column, source)| source.value(column.kind(), row)).collect();
@@ -150,7 +150,7 @@ fn cell<'v>(kind: Kind, value: &'v Value<'_>) -> Cell<'v> {
 }
 
 /// A column of a batch, or nothing.
-enum Source {
+enum ColumnData {
     Texts(Strings),
     Other(ArrayRef),
     /// Lists, where each begins, and what is in all of them.
@@ -158,55 +158,58 @@ enum Source {
     Nothing,
 }
 
-impl Source {
+impl ColumnData {
     fn of(batch: &RecordBatch, column: &Column) -> Result<Self, EngineError> {
-        let Some(array) = batch.column_by_name(column.name()) else { return Ok(Source::Nothing) };
+        let Some(array) = batch.column_by_name(column.name()) else { return Ok(ColumnData::Nothing) };
         let wrong =
             || EngineError::Request(format!("the column {} holds {}", column.name(), array.data_type()));
         match column.kind() {
-            Kind::Text | Kind::OptionalText => Strings::of(array).map(Source::Texts).ok_or_else(wrong),
+            Kind::Text | Kind::OptionalText => Strings::of(array).map(ColumnData::Texts).ok_or_else(wrong),
             Kind::ListOfText => {
                 let lists = array.as_list_opt::<i32>().ok_or_else(wrong)?;
                 let texts = Strings::of(lists.values()).ok_or_else(wrong)?;
-                Ok(Source::Lists(array.clone(), texts))
+                Ok(ColumnData::Lists(array.clone(), texts))
             }
             Kind::ListOfU64 => {
                 let fits = array
                     .as_list_opt::<i32>()
                     .and_then(|lists| lists.values().as_primitive_opt::<Int64Type>());
-                fits.map(|_| Source::Other(array.clone())).ok_or_else(wrong)
+                fits.map(|_| ColumnData::Other(array.clone())).ok_or_else(wrong)
             }
-            Kind::U64 => {
-                array.as_primitive_opt::<Int64Type>().map(|_| Source::Other(array.clone())).ok_or_else(wrong)
-            }
+            Kind::U64 => array
+                .as_primitive_opt::<Int64Type>()
+                .map(|_| ColumnData::Other(array.clone()))
+                .ok_or_else(wrong),
             Kind::OptionalF64 => array
                 .as_primitive_opt::<Float64Type>()
-                .map(|_| Source::Other(array.clone()))
+                .map(|_| ColumnData::Other(array.clone()))
                 .ok_or_else(wrong),
-            Kind::Bool => array.as_boolean_opt().map(|_| Source::Other(array.clone())).ok_or_else(wrong),
+            Kind::Bool => array.as_boolean_opt().map(|_| ColumnData::Other(array.clone())).ok_or_else(wrong),
         }
     }
 
     fn value(&self, kind: Kind, row: usize) -> Value<'_> {
         let there = |array: &ArrayRef| array.is_valid(row);
         match (kind, self) {
-            (_, Source::Texts(texts)) => Value::Text(texts.get(row)),
-            (_, Source::Lists(array, texts)) => {
+            (_, ColumnData::Texts(texts)) => Value::Text(texts.get(row)),
+            (_, ColumnData::Lists(array, texts)) => {
                 let ends = array.as_list::<i32>().value_offsets();
                 let range = ends[row] as usize..ends[row + 1] as usize;
-                Value::Texts(range.map(|place| texts.get(place).unwrap_or_default()).collect())
+                Value::Texts(range.map(|index| texts.get(index).unwrap_or_default()).collect())
             }
-            (Kind::U64, Source::Other(array)) if there(array) => {
+            (Kind::U64, ColumnData::Other(array)) if there(array) => {
                 Value::Number(array.as_primitive::<Int64Type>().value(row) as u64)
             }
-            (Kind::OptionalF64, Source::Other(array)) => {
+            (Kind::OptionalF64, ColumnData::Other(array)) => {
                 Value::Measured(there(array).then(|| array.as_primitive::<Float64Type>().value(row)))
             }
-            (Kind::ListOfU64, Source::Other(array)) if there(array) => {
+            (Kind::ListOfU64, ColumnData::Other(array)) if there(array) => {
                 let list = array.as_list::<i32>().value(row);
                 Value::Numbers(list.as_primitive::<Int64Type>().values().iter().map(|&n| n as u64).collect())
             }
-            (Kind::Bool, Source::Other(array)) => Value::Flag(there(array) && array.as_boolean().value(row)),
+            (Kind::Bool, ColumnData::Other(array)) => {
+                Value::Flag(there(array) && array.as_boolean().value(row))
+            }
             (Kind::Text | Kind::OptionalText, _) => Value::Text(None),
             (Kind::U64, _) => Value::Number(0),
             (Kind::OptionalF64, _) => Value::Measured(None),

@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, BooleanArray, RecordBatch};
-use lookalike::corpus::List;
+use lookalike::corpus::ListReader;
 use lookalike::engine::compared::BothCounts;
 use lookalike::engine::{EngineError, Findings, Summary};
-use lookalike::judgments::{Judgments, Layout, judged};
+use lookalike::judgments::{Judgments, Layout, judged_documents};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::Matching;
-use lookalike_transfer::compare::Wanted;
+use lookalike_transfer::compare::ComparisonSettings;
 use lookalike_transfer::compared::{ListedDocument, ListedPair, Lists};
 use lookalike_transfer::moved::Matches;
 use lookalike_transfer::segments::{Segment, Segments};
@@ -40,12 +40,12 @@ impl JudgedFiles {
         let wrong = |why| Failure::Usage(format!("invalid value for 'layout': {why}"));
         let layout: Option<Layout> = layout.map(str::parse).transpose().map_err(wrong)?;
         let read = |path: &PathBuf| -> Result<Judgments, TransferError> {
-            Ok(Judgments::read(&path.display().to_string(), List::open(path)?, layout)?)
+            Ok(Judgments::read(&path.display().to_string(), ListReader::open(path)?, layout)?)
         };
         let files: Result<Vec<_>, _> = paths.iter().map(read).collect();
         let mut files = files.map_err(Failure::from)?;
-        transfer::tell_apart(&mut files);
-        if judged(&files).is_empty() {
+        transfer::make_names_unique(&mut files);
+        if judged_documents(&files).is_empty() {
             let sentence = "there is no judgment of a document in these files; look at what judgments names";
             return Err(Failure::Usage(sentence.to_owned()).into());
         }
@@ -54,7 +54,7 @@ impl JudgedFiles {
 
     /// The ids of judged documents, ascending.
     fn documents(&self) -> Vec<String> {
-        judged(&self.files).into_iter().map(|one| one.document.to_owned()).collect()
+        judged_documents(&self.files).into_iter().map(|one| one.document.to_owned()).collect()
     }
 
     /// Returns the names of the files of judgments.
@@ -83,7 +83,7 @@ pub(super) fn address_keys<'py>(py: Python<'py>, batch: PyRecordBatch) -> PyResu
 
 /// The facts that come from the cluster beside pairs.
 #[derive(Deserialize)]
-struct Facts {
+struct TransferFacts {
     both: BothCounts,
     candidates: u64,
     verified: u64,
@@ -95,29 +95,29 @@ struct Facts {
 }
 
 /// Judged documents and their near-duplicates, as they come from the cluster.
-#[pyclass(frozen)]
-pub(super) struct Settlement {
-    held: Mutex<(Vec<ListedDocument>, Vec<ListedPair>)>,
+#[pyclass(frozen, name = "Settlement")]
+pub(super) struct TransferInput {
+    input: Mutex<(Vec<ListedDocument>, Vec<ListedPair>)>,
 }
 
 #[pymethods]
-impl Settlement {
+impl TransferInput {
     #[new]
     fn new() -> Self {
-        Settlement { held: Mutex::default() }
+        TransferInput { input: Mutex::default() }
     }
 
     /// Judged documents (n, id, url, shared), in their order.
     fn documents(&self, batch: PyRecordBatch) -> PyResult<()> {
         let found = documents(&batch.into_inner()).map_err(raise)?;
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).0.extend(found);
+        self.input.lock().unwrap_or_else(PoisonError::into_inner).0.extend(found);
         Ok(())
     }
 
     /// Pairs (a_n, b_n, b, url, similarity, near, methods), in the order of both numbers.
     fn pairs(&self, batch: PyRecordBatch) -> PyResult<()> {
         let found = pairs(&batch.into_inner()).map_err(raise)?;
-        self.held.lock().unwrap_or_else(PoisonError::into_inner).1.extend(found);
+        self.input.lock().unwrap_or_else(PoisonError::into_inner).1.extend(found);
         Ok(())
     }
 
@@ -132,23 +132,28 @@ impl Settlement {
     ) -> PyResult<()> {
         let matching = options.matching()?;
         let recipe = matching.compare(&options.documents()?).map_err(raise)?;
-        let facts: Facts = serde_json::from_str(facts)
+        let facts: TransferFacts = serde_json::from_str(facts)
             .map_err(|error| Failure::Usage(format!("the facts of a transfer cannot be read: {error}")))?;
-        let (lefts, pairs) = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        let (lefts, pairs) = std::mem::take(&mut *self.input.lock().unwrap_or_else(PoisonError::into_inner));
         let segment = Segment { name: facts.name.clone(), shards: 1, snapshot: 0 };
-        let wanted = Wanted {
+        let settings = ComparisonSettings {
             methods: matching.names(&recipe),
             segments: Segments::new(vec![segment], &[]),
             forecast: None,
             matching: Matching::Normal,
         };
         let lists = Lists { recipe, lefts, pairs, both: facts.both.clone(), folder };
-        let moved = py.detach(|| settle(&judged.files, &lists, wanted, &facts));
+        let moved = py.detach(|| write_transfer(&judged.files, &lists, settings, &facts));
         Ok(moved.map_err(Failure::from)?)
     }
 }
 
-fn settle(files: &[Judgments], lists: &Lists, wanted: Wanted, facts: &Facts) -> Result<(), TransferError> {
+fn write_transfer(
+    files: &[Judgments],
+    lists: &Lists,
+    settings: ComparisonSettings,
+    facts: &TransferFacts,
+) -> Result<(), TransferError> {
     let matches = if facts.all { Matches::All } else { Matches::Best };
     let request = Request {
         files,
@@ -161,7 +166,7 @@ fn settle(files: &[Judgments], lists: &Lists, wanted: Wanted, facts: &Facts) -> 
         seed: 0,
         memory: u64::MAX,
     };
-    let moved = transfer::run(lists, &request, wanted, &Watch::default())?;
+    let moved = transfer::run(lists, &request, settings, &Watch::default())?;
     let findings = Findings {
         summary: Summary {
             candidates: facts.candidates,
@@ -175,7 +180,7 @@ fn settle(files: &[Judgments], lists: &Lists, wanted: Wanted, facts: &Facts) -> 
     let text = serde_json::to_string_pretty(&summary).map_err(std::io::Error::from);
     let text =
         text.map_err(|source| EngineError::Write { file: lists.folder.join("summary.json"), source })?;
-    compared::Compared::write(lists, "summary.json", text.as_bytes())
+    compared::ComparisonSource::write(lists, "summary.json", text.as_bytes())
 }
 
 fn flags<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b BooleanArray, EngineError> {

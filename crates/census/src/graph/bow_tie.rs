@@ -81,7 +81,7 @@ impl BowTie {
     }
 
     /// Pages of a list by part; numbers that are no pages are left out.
-    pub fn some(&self, pages: &[u32]) -> Parts {
+    pub fn count_pages(&self, pages: &[u32]) -> Parts {
         count(pages.iter().filter_map(|&page| self.of.get(page as usize)).copied())
     }
 }
@@ -137,7 +137,7 @@ mod tests {
         let tie = BowTie::of(&graph, &graph.transposed());
         let wanted = Parts { core: 3, into: 1, out: 1, tubes: 1, tendrils: 3, disconnected: 1 };
         assert_eq!((tie.all(), tie.all().total()), (wanted, 10));
-        assert_eq!(tie.some(&[0, 4, 4, 99]), Parts { core: 1, out: 2, ..Parts::default() });
+        assert_eq!(tie.count_pages(&[0, 4, 4, 99]), Parts { core: 1, out: 2, ..Parts::default() });
         assert_eq!(BowTie::of(&Graph::default(), &Graph::default()).all().total(), 0);
     }
 

@@ -30,31 +30,31 @@ impl Components {
     }
 }
 
-/// The mark of a page that was not reached yet.
-const NEW: u32 = u32::MAX;
+/// The value of a page that was not visited yet.
+const UNVISITED: u32 = u32::MAX;
 
 /// Returns the components in which every page can be reached from every other.
 pub fn strong(graph: &Graph) -> Components {
-    let mut search = Search {
+    let mut search = TarjanSearch {
         graph,
-        found: vec![NEW; graph.nodes()],
+        found: vec![UNVISITED; graph.nodes()],
         lowest: vec![0; graph.nodes()],
-        of: vec![NEW; graph.nodes()],
+        of: vec![UNVISITED; graph.nodes()],
         open: Vec::new(),
         next: 0,
         parts: 0,
     };
     for root in 0..graph.nodes() as u32 {
-        if search.found[root as usize] == NEW {
+        if search.found[root as usize] == UNVISITED {
             search.from(root);
         }
     }
     Components::of_numbers(search.of, search.parts)
 }
 
-struct Search<'g> {
+struct TarjanSearch<'g> {
     graph: &'g Graph,
-    /// The number of each page in the order of discovery, [`NEW`] before.
+    /// The number of each page in the order of discovery, [`UNVISITED`] before.
     found: Vec<u32>,
     /// The earliest page that is known to be reached from a page and to lead back.
     lowest: Vec<u32>,
@@ -65,7 +65,7 @@ struct Search<'g> {
     parts: u32,
 }
 
-impl Search<'_> {
+impl TarjanSearch<'_> {
     fn from(&mut self, root: u32) {
         // Pages on the way, each with how many of its links were followed.
         let mut way = vec![(root, 0)];
@@ -73,10 +73,10 @@ impl Search<'_> {
         while let Some(&mut (page, ref mut place)) = way.last_mut() {
             if let Some(&target) = self.graph.links(page).get(*place) {
                 *place += 1;
-                if self.found[target as usize] == NEW {
+                if self.found[target as usize] == UNVISITED {
                     self.enter(target);
                     way.push((target, 0));
-                } else if self.of[target as usize] == NEW {
+                } else if self.of[target as usize] == UNVISITED {
                     self.lower(page, self.found[target as usize]);
                 }
                 continue;
@@ -118,17 +118,17 @@ impl Search<'_> {
 
 /// Returns the components that are connected whatever the direction of the links; `back` is the transposed graph.
 pub fn weak(graph: &Graph, back: &Graph) -> Components {
-    let mut of = vec![NEW; graph.nodes()];
+    let mut of = vec![UNVISITED; graph.nodes()];
     let mut parts = 0;
     for root in 0..graph.nodes() as u32 {
-        if of[root as usize] != NEW {
+        if of[root as usize] != UNVISITED {
             continue;
         }
         of[root as usize] = parts;
         let mut open = vec![root];
         while let Some(page) = open.pop() {
             for &next in graph.links(page).iter().chain(back.links(page)) {
-                if of[next as usize] == NEW {
+                if of[next as usize] == UNVISITED {
                     of[next as usize] = parts;
                     open.push(next);
                 }

@@ -40,7 +40,7 @@ impl Names {
         if self.table.is_empty() {
             return None;
         }
-        Some(self.table[self.place(name)]).filter(|&number| number != FREE)
+        Some(self.table[self.slot(name)]).filter(|&number| number != FREE)
     }
 
     /// The number of a name, a new one if need be; none when all numbers are given away.
@@ -48,31 +48,31 @@ impl Names {
         if 2 * (self.len() + 1) > self.table.len() {
             self.grow();
         }
-        let place = self.place(name);
-        if self.table[place] == FREE {
+        let slot = self.slot(name);
+        if self.table[slot] == FREE {
             let number = u32::try_from(self.len()).ok().filter(|&number| number != FREE)?;
-            self.table[place] = number;
+            self.table[slot] = number;
             self.text.push_str(name);
             self.ends.push(self.text.len() as u64);
         }
-        Some(self.table[place])
+        Some(self.table[slot])
     }
 
     /// Returns the index of a name in the table, or of the free entry where it belongs.
-    fn place(&self, name: &str) -> usize {
+    fn slot(&self, name: &str) -> usize {
         let mask = self.table.len() - 1;
-        let mut place = hash::mix(hash::word(name.as_bytes())) as usize & mask;
-        while self.table[place] != FREE && self.name(self.table[place]) != Some(name) {
-            place = (place + 1) & mask;
+        let mut slot = hash::mix(hash::word(name.as_bytes())) as usize & mask;
+        while self.table[slot] != FREE && self.name(self.table[slot]) != Some(name) {
+            slot = (slot + 1) & mask;
         }
-        place
+        slot
     }
 
     fn grow(&mut self) {
         self.table = vec![FREE; (2 * self.table.len()).max(16)];
         for number in 0..self.len() as u32 {
-            let place = self.place(self.name(number).unwrap_or_default());
-            self.table[place] = number;
+            let slot = self.slot(self.name(number).unwrap_or_default());
+            self.table[slot] = number;
         }
     }
 }

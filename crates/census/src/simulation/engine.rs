@@ -1,7 +1,7 @@
 //! A search engine over some of the pages: an inverted index, conjunctions, an order of its own, and no more results
 //! than it shows.
 
-use crate::engine::{Answer, Engine, Failed, Page, Pages, Word};
+use crate::engine::{Answer, Engine, NoAnswer, Page, Pages, Word};
 use crate::random::Random;
 use crate::simulation::Library;
 
@@ -27,7 +27,7 @@ impl SimulatedEngine {
     /// An index of these pages of a library that shows at most `cap` results. Its static rank is a shuffle by `seed`.
     pub fn new(library: &Library, pages: &[Page], cap: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let order = random.some(pages.len(), pages.len());
+        let order = random.sample_indices(pages.len(), pages.len());
         SimulatedEngine::ranked(library, order.into_iter().map(|place| pages[place]).collect(), cap, seed)
     }
 
@@ -85,9 +85,9 @@ impl SimulatedEngine {
         self.postings.get(word.0 as usize).map_or(&[], Vec::as_slice)
     }
 
-    fn ask(&mut self) -> Result<(), Failed> {
+    fn ask(&mut self) -> Result<(), NoAnswer> {
         self.asked += 1;
-        if self.failures > 0.0 && self.random.chance(self.failures) { Err(Failed) } else { Ok(()) }
+        if self.failures > 0.0 && self.random.chance(self.failures) { Err(NoAnswer) } else { Ok(()) }
     }
 
     /// Places of the pages with all of these words: the shortest list, held against the others.
@@ -101,21 +101,21 @@ impl SimulatedEngine {
 }
 
 impl Engine for SimulatedEngine {
-    fn search(&mut self, words: &[Word]) -> Result<Answer, Failed> {
+    fn search(&mut self, words: &[Word]) -> Result<Answer, NoAnswer> {
         self.ask()?;
         let places = self.all(words);
         let shown = places.iter().take(self.cap).map(|&place| self.ranked[place as usize]);
         Ok(Answer { pages: shown.collect(), claimed: places.len() as u64, capped: places.len() > self.cap })
     }
 
-    fn has(&mut self, page: Page) -> Option<Result<bool, Failed>> {
+    fn has(&mut self, page: Page) -> Option<Result<bool, NoAnswer>> {
         self.addresses.as_ref()?;
         let answered = self.ask();
         let pages = self.addresses.as_ref()?;
         Some(answered.map(|()| pages.binary_search(&page).is_ok()))
     }
 
-    fn count_any(&mut self, words: &[Word]) -> Result<u64, Failed> {
+    fn count_any(&mut self, words: &[Word]) -> Result<u64, NoAnswer> {
         self.ask()?;
         let mut places: Vec<u32> = words.iter().flat_map(|&word| self.postings(word)).copied().collect();
         places.sort_unstable();

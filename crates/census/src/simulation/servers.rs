@@ -25,12 +25,12 @@ impl Servers {
             let farm = random.chance(0.02);
             let hosts = (0..hosts).map(|_| if farm { 400 } else { pages(&mut random) }).collect();
             let addresses = if farm { 8 } else { 1 };
-            servers.settle(Server { hosts, addresses }, &mut random);
+            servers.assign_addresses(Server { hosts, addresses }, &mut random);
         }
         servers
     }
 
-    fn settle(&mut self, server: Server, random: &mut Random) {
+    fn assign_addresses(&mut self, server: Server, random: &mut Random) {
         let number = self.servers.len() as u32;
         let mut left = server.addresses;
         while left > 0 && (self.at.len() as u64) < self.space {

@@ -56,23 +56,23 @@ impl Sites {
     pub fn new(plan: SitesPlan) -> Self {
         let mut random = Random::new(plan.seed);
         let sites = sites(&plan, &mut random);
-        let mut maker = Maker { plan, random, arcs: Vec::new(), outward: Vec::new() };
+        let mut builder = SiteBuilder { plan, random, arcs: Vec::new(), outward: Vec::new() };
         for site in &sites {
-            maker.join(site, &sites);
+            builder.join(site, &sites);
             for page in 0..site.pages {
-                maker.page(site, page, &sites);
+                builder.page(site, page, &sites);
             }
         }
         let hosts =
             sites.iter().flat_map(|site| std::iter::repeat_n(site.number as u32, site.pages)).collect();
-        Sites { graph: Graph::of_arcs(plan.pages, &maker.arcs), hosts }
+        Sites { graph: Graph::of_arcs(plan.pages, &builder.arcs), hosts }
     }
 }
 
 /// Sizes fall with the rank of a site, to the power of 0.8; ranks are dealt out at random.
 fn sites(plan: &SitesPlan, random: &mut Random) -> Vec<Site> {
     let count = plan.sites.clamp(1, plan.pages.max(1));
-    let ranks = random.some(count, count);
+    let ranks = random.sample_indices(count, count);
     let sizes: Vec<f64> = ranks.iter().map(|&rank| (rank as f64 + 1.0).powf(-0.8)).collect();
     let total: f64 = sizes.iter().sum();
     let (mut sites, mut first, mut sum) = (Vec::with_capacity(count), 0, 0.0);
@@ -88,7 +88,7 @@ fn sites(plan: &SitesPlan, random: &mut Random) -> Vec<Site> {
     sites
 }
 
-struct Maker {
+struct SiteBuilder {
     plan: SitesPlan,
     random: Random,
     arcs: Vec<(u32, u32)>,
@@ -96,7 +96,7 @@ struct Maker {
     outward: Vec<usize>,
 }
 
-impl Maker {
+impl SiteBuilder {
     fn link(&mut self, site: &Site, from: usize, to: usize) {
         self.arcs.push(((site.first + from) as u32, (site.first + to) as u32));
     }

@@ -6,7 +6,7 @@
 
 use lookalike_text::hash::{mix, nth};
 
-use crate::engine::{Backlinks, Failed, Links, Page};
+use crate::engine::{Backlinks, Links, NoAnswer, Page};
 use crate::random::Random;
 
 /// The parameters of a web.
@@ -54,7 +54,7 @@ impl Web {
         let mut out: Vec<Vec<Page>> = vec![Vec::new(); plan.pages];
         let mut targets: Vec<Page> = Vec::new();
         // In an order that has nothing to do with hosts, so that the first pages to be linked to are everywhere.
-        for place in random.some(plan.pages, plan.pages) {
+        for place in random.sample_indices(plan.pages, plan.pages) {
             let first = hosts.pages[hosts.of_page[place] as usize][0];
             if first.0 as usize != place && random.chance(plan.dead_ends) {
                 continue;
@@ -128,12 +128,12 @@ impl Web {
 }
 
 impl Links for Web {
-    fn links(&mut self, page: Page) -> Result<&[Page], Failed> {
+    fn links(&mut self, page: Page) -> Result<&[Page], NoAnswer> {
         self.fetches += 1;
         if self.is_broken(page) {
-            return Err(Failed);
+            return Err(NoAnswer);
         }
-        self.out.get(page.0 as usize).map(Vec::as_slice).ok_or(Failed)
+        self.out.get(page.0 as usize).map(Vec::as_slice).ok_or(NoAnswer)
     }
 
     fn host(&self, page: Page) -> u32 {

@@ -17,8 +17,8 @@
 //! - means of degrees and of labels do not move between the first and the last quarter (`drift`, after Geweke 1992), and the seeds
 //!   themselves have the mean of the late visits, unless walkers have forgotten them (`seeds`).
 //!
-//! Errors are those between walkers, so that they are right where walkers are stuck. Limits are [`ONCE`], [`PROBED`], [`GROWTH`]
-//! and [`DIFFERENCE`]: about one fair run in a hundred is refused by all checks together.
+//! Errors are those between walkers, so that they are right where walkers are stuck. Limits are [`LISTED_ONCE_LIMIT`],
+//! [`PROBED_LIMIT`], [`GROWTH_LIMIT`] and [`DIFFERENCE_LIMIT`]: about one fair run in a hundred is refused by all checks together.
 //!
 //! # What it sees, measured
 //!
@@ -33,13 +33,13 @@
 //! | copying, 325,000 pages, three kinds | 180 of 180 (0) | 180 of 180 (0) |
 //!
 //! The sizes refused were too small by a factor of 1.7 to 16. The limits were chosen on cnr-2000 and on other webs of the two made-up
-//! kinds, so that only the latter rows are a test on new data. What tells are the rings around what the walkers visit and the number
+//! kinds, so that only the latter rows are a test on new data. What tells are the visits to pages that are hardly known and the number
 //! of known pages;
 //! `growth`, `drift` and `groups` see little by themselves. It takes probes of a few percent of the corner that the walkers are
 //! caught in: a million pages, and with them the corner, want more than 10,000 fetches.
 //!
-//! With 3,000 fetches or with 128 seeds half of the bad runs would pass, and of single walks most; that is why fewer than [`SEEDS`]
-//! seeds and [`PROBES`] probed pages are refused without a look, unless nearly all pages that are known were fetched, or nothing was
+//! With 3,000 fetches or with 128 seeds half of the bad runs would pass, and of single walks most; that is why fewer than [`LEAST_SEEDS`]
+//! seeds and [`LEAST_PROBES`] probed pages are refused without a look, unless nearly all pages that are known were fetched, or nothing was
 //! left to probe. Seeds that are drawn by links are refused even where the size would be right.
 //!
 //! # What it cannot see
@@ -55,33 +55,33 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::clusters::{Clusters, Kind, Ratio, error};
-use super::known::PageMap;
+use super::known_region::{Evidence, KnownRegion, fetchable, known_pages};
+use super::neighbour_cache::PageMap;
 use super::pairs::Pairs;
-use super::territory::{Ring, Territory, fetchable, known_pages};
 use super::{Sample, Walk, size};
 
 /// Standard errors from which on pages that are listed once count as neglected, as the mean of both sides: the sides tell of the same
 /// nearness, so that they are no two witnesses.
-pub const ONCE: f64 = 2.5;
+pub const LISTED_ONCE_LIMIT: f64 = 2.5;
 /// The same for pages that probes found. Few of them are visited, and their error is set rather too large; from fair seeds the
 /// mean stays within half of one.
-pub const PROBED: f64 = 2.0;
+pub const PROBED_LIMIT: f64 = 2.0;
 /// Standard errors from which on a size grows.
-pub const GROWTH: f64 = 3.0;
+pub const GROWTH_LIMIT: f64 = 3.0;
 /// Standard errors from which on other differences count, of which many are looked at.
-pub const DIFFERENCE: f64 = 3.5;
+pub const DIFFERENCE_LIMIT: f64 = 3.5;
 /// Seeds that an answer needs: between fewer walkers the errors are so large that bad seeds pass too often.
-pub const SEEDS: usize = 400;
+pub const LEAST_SEEDS: usize = 400;
 /// Probed pages that an answer needs.
-pub const PROBES: u64 = 1_400;
+pub const LEAST_PROBES: u64 = 1_400;
 /// Pages known and not fetched, as a share, below which a walk has seen everything and needs neither.
-const UNSEEN: f64 = 0.05;
+const UNSEEN_SHARE: f64 = 0.05;
 /// Quarters of the walk.
-const TIMES: usize = 4;
+const QUARTERS: usize = 4;
 /// Groups of walkers, of which one is left out at a time.
 const GROUPS: usize = 16;
 /// The largest [`Convergence::memory`] at which walkers have forgotten their seeds.
-pub(super) const FORGOTTEN: f64 = 1.25;
+pub(super) const FORGOTTEN_LIMIT: f64 = 1.25;
 
 /// The verdict.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -131,12 +131,12 @@ impl Convergence {
 }
 
 /// Checks a walk, and the means of numbers that are known of pages, by name.
-pub fn judge(walk: &Walk, labels: &[(String, Vec<f64>)]) -> Convergence {
+pub fn check_convergence(walk: &Walk, labels: &[(String, Vec<f64>)]) -> Convergence {
     let clusters = Clusters::new(&walk.samples, walk.starts.len());
     let memory = memory(walk);
-    let mut checks = enough(walk);
-    checks.extend(rings(walk, &clusters));
-    checks.extend(known(walk));
+    let mut checks = sample_size_checks(walk);
+    checks.extend(evidence_checks(walk, &clusters));
+    checks.extend(known_pages_check(walk));
     checks.extend(growth(walk));
     checks.extend(groups(walk));
     checks.extend(drift(walk, &clusters, "logarithm of the degree", log_degree));
@@ -145,7 +145,7 @@ pub fn judge(walk: &Walk, labels: &[(String, Vec<f64>)]) -> Convergence {
         let number = |sample: &Sample| numbers.get(sample.page as usize).copied().unwrap_or(f64::NAN);
         checks.extend(drift(walk, &clusters, name, number));
     }
-    if memory.is_none_or(|memory| memory > FORGOTTEN) {
+    if memory.is_none_or(|memory| memory > FORGOTTEN_LIMIT) {
         checks.extend(seeds(walk, &clusters, "logarithm of the degree", log_degree));
         checks.extend(seeds(walk, &clusters, "inverse of the degree", inverse_degree));
     }
@@ -174,23 +174,23 @@ impl Check {
 }
 
 /// Checks if there were enough seeds and probes to judge by.
-fn enough(walk: &Walk) -> Vec<Check> {
+fn sample_size_checks(walk: &Walk) -> Vec<Check> {
     let known = known_pages(walk);
     let fetched = walk.fetched - walk.failures;
-    let whole = !walk.lists.is_empty() && known.saturating_sub(fetched) as f64 <= UNSEEN * known as f64;
+    let whole = !walk.lists.is_empty() && known.saturating_sub(fetched) as f64 <= UNSEEN_SHARE * known as f64;
     // A page that is named again and again vouches once.
     let starts = walk.starts.iter().map(|start| start.page).collect::<HashSet<u32>>().len();
     let probed = walk.fetched - walk.walked;
     vec![
-        Check::new("number of seeds", starts as f64, SEEDS as f64).refuse_if(starts < SEEDS && !whole, || {
+        Check::new("number of seeds", starts as f64, LEAST_SEEDS as f64).refuse_if(starts < LEAST_SEEDS && !whole, || {
             format!(
-                "The walk began at {starts} pages, and fewer than {SEEDS} cannot vouch for a web whose parts hardly link to each \
+                "The walk began at {starts} pages, and fewer than {LEAST_SEEDS} cannot vouch for a web whose parts hardly link to each \
                  other; name more seeds, from as many places as there are."
             )
         }),
-        Check::new("number of probes", probed as f64, PROBES as f64).refuse_if(probed < PROBES && !whole && !walk.explored, || {
+        Check::new("number of probes", probed as f64, LEAST_PROBES as f64).refuse_if(probed < LEAST_PROBES && !whole && !walk.explored, || {
             format!(
-                "Ways out of what the walkers visit were looked for on {probed} pages, and on fewer than {PROBES} they are overlooked too \
+                "Ways out of what the walkers visit were looked for on {probed} pages, and on fewer than {LEAST_PROBES} they are overlooked too \
                  often; allow more fetches."
             )
         }),
@@ -198,10 +198,10 @@ fn enough(walk: &Walk) -> Vec<Check> {
 }
 
 /// Checks if pages that are hardly known are visited as often as those that are known well.
-fn rings(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
-    let sides = [0, 1].map(|side| Territory::of(walk, side, clusters));
-    let check = |(name, ring, limit, which): (&str, Ring, f64, &str)| {
-        let errors: Vec<f64> = sides.iter().flatten().filter_map(|side| side.neglect(ring)).collect();
+fn evidence_checks(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
+    let sides = [0, 1].map(|side| KnownRegion::of(walk, side, clusters));
+    let check = |(name, evidence, limit, which): (&str, Evidence, f64, &str)| {
+        let errors: Vec<f64> = sides.iter().flatten().filter_map(|side| side.neglect(evidence)).collect();
         let found = errors.iter().sum::<f64>() / errors.len() as f64;
         (!errors.is_empty()).then(|| {
             Check::new(name, found, limit).refuse_if(found > limit, || {
@@ -212,15 +212,15 @@ fn rings(walk: &Walk, clusters: &Clusters) -> Vec<Check> {
             })
         })
     };
-    let rings = [
-        ("listed once", Ring::Once, ONCE, "one visited page links to"),
-        ("probed", Ring::Probed, PROBED, "probes found beyond the walk"),
+    let kinds = [
+        ("listed once", Evidence::ListedOnce, LISTED_ONCE_LIMIT, "one visited page links to"),
+        ("probed", Evidence::Probed, PROBED_LIMIT, "probes found beyond the walk"),
     ];
-    rings.into_iter().filter_map(check).collect()
+    kinds.into_iter().filter_map(check).collect()
 }
 
 /// Checks if more pages are known than there can be.
-fn known(walk: &Walk) -> Option<Check> {
+fn known_pages_check(walk: &Walk) -> Option<Check> {
     let most = size::by_meetings(walk, size::MARGIN)?.interval.1;
     let known = known_pages(walk) as f64 * fetchable(walk);
     (!walk.lists.is_empty()).then(|| {
@@ -236,20 +236,21 @@ fn known(walk: &Walk) -> Option<Check> {
 /// Checks if walkers still spread.
 fn growth(walk: &Walk) -> Option<Check> {
     let total = walk.samples.len();
-    let cell = |place: usize, sample: &Sample| group(walk, place, sample) * TIMES + place * TIMES / total;
-    let pairs = Pairs::meetings(&walk.samples, size::MARGIN, GROUPS * TIMES, cell);
-    let (grown, error) = left_out(|out| {
+    let cell =
+        |place: usize, sample: &Sample| group(walk, place, sample) * QUARTERS + place * QUARTERS / total;
+    let pairs = Pairs::meetings(&walk.samples, size::MARGIN, GROUPS * QUARTERS, cell);
+    let (grown, error) = jackknife(|out| {
         let at = |time: usize| {
             pairs.log_ratio(|one, other| {
-                let wanted = |cell: usize| cell % TIMES == time && Some(cell / TIMES) != out;
+                let wanted = |cell: usize| cell % QUARTERS == time && Some(cell / QUARTERS) != out;
                 wanted(one) && wanted(other)
             })
         };
-        Some(at(TIMES - 1)? - at(0)?)
+        Some(at(QUARTERS - 1)? - at(0)?)
     })?;
     let found = grown / error;
     // A growth of a few percent changes no answer, however certain it is.
-    Some(Check::new("growth", found, GROWTH).refuse_if(found > GROWTH && grown > 0.05, || {
+    Some(Check::new("growth", found, GROWTH_LIMIT).refuse_if(found > GROWTH_LIMIT && grown > 0.05, || {
         format!(
             "The size by the visits of the last quarter is {:.2} times that by the first, so that the walkers still spread; walk longer.",
             grown.exp()
@@ -265,13 +266,13 @@ fn groups(walk: &Walk) -> Option<Check> {
     }
     let cell = |_: usize, sample: &Sample| sample.walker as usize * GROUPS / walkers;
     let pairs = Pairs::meetings(&walk.samples, u32::MAX, GROUPS, cell);
-    let (apart, error) = left_out(|out| {
+    let (apart, error) = jackknife(|out| {
         let kept = |one: usize, other: usize| Some(one) != out && Some(other) != out;
         let between = pairs.log_ratio(|one, other| kept(one, other) && one != other)?;
         Some(between - pairs.log_ratio(|one, other| kept(one, other) && one == other)?)
     })?;
     let found = apart / error;
-    Some(Check::new("groups", found, DIFFERENCE).refuse_if(found > DIFFERENCE && apart > 0.1, || {
+    Some(Check::new("groups", found, DIFFERENCE_LIMIT).refuse_if(found > DIFFERENCE_LIMIT && apart > 0.1, || {
         format!(
             "Walkers from seeds that stand together in the list meet {:.2} times as often as others, so that different seeds see different \
              parts; mix in seeds from elsewhere, or walk much longer.",
@@ -285,13 +286,13 @@ fn drift(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) 
     let total = walk.samples.len();
     let mut ends = [Ratio::new(clusters.count), Ratio::new(clusters.count)];
     for (place, sample) in walk.samples.iter().enumerate() {
-        let (value, time) = (number(sample), place * TIMES / total);
-        if !value.is_nan() && (time == 0 || time == TIMES - 1) {
+        let (value, time) = (number(sample), place * QUARTERS / total);
+        if !value.is_nan() && (time == 0 || time == QUARTERS - 1) {
             ends[usize::from(time > 0)].add(clusters.of[place], sample.weight * value, sample.weight);
         }
     }
-    let found = moved(&ends)?;
-    Some(Check::new(format!("drift: {name}"), found, DIFFERENCE).refuse_if(found.abs() > DIFFERENCE, || {
+    let found = standardised_difference(&ends)?;
+    Some(Check::new(format!("drift: {name}"), found, DIFFERENCE_LIMIT).refuse_if(found.abs() > DIFFERENCE_LIMIT, || {
         format!(
             "The mean of {name} moves by {:.1} standard errors between the first and the last quarter of the walk; walk longer.",
             found.abs()
@@ -301,7 +302,7 @@ fn drift(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) 
 
 /// Checks if the seeds are like the pages that walkers are at later; only for walks in which uniform seeds would be.
 fn seeds(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) -> f64) -> Option<Check> {
-    if !walk.rests || clusters.kind != Kind::Walkers {
+    if !walk.starts_stationary || clusters.kind != Kind::Walkers {
         return None;
     }
     let mut ends = [Ratio::new(clusters.count), Ratio::new(clusters.count)];
@@ -313,8 +314,8 @@ fn seeds(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) 
     for (sample, &cluster) in late {
         ends[1].add(cluster, sample.weight * number(sample), sample.weight);
     }
-    let found = moved(&ends)?;
-    Some(Check::new(format!("seeds: {name}"), found, DIFFERENCE).refuse_if(found.abs() > DIFFERENCE, || {
+    let found = standardised_difference(&ends)?;
+    Some(Check::new(format!("seeds: {name}"), found, DIFFERENCE_LIMIT).refuse_if(found.abs() > DIFFERENCE_LIMIT, || {
         format!(
             "The mean of {name} over the seeds is {:.1} standard errors from that over the pages that walkers were at later, and they \
              have not forgotten the seeds; choose seeds with less regard to their links.",
@@ -324,7 +325,7 @@ fn seeds(walk: &Walk, clusters: &Clusters, name: &str, number: impl Fn(&Sample) 
 }
 
 /// Returns the number of standard errors by which the second ratio is larger than the first, where clusters contribute to both.
-fn moved(ends: &[Ratio; 2]) -> Option<f64> {
+fn standardised_difference(ends: &[Ratio; 2]) -> Option<f64> {
     let (early, late) = (ends[0].residuals()?, ends[1].residuals()?);
     let residuals: Vec<f64> = late.iter().zip(&early).map(|(late, early)| late - early).collect();
     let error = error(&residuals, ends[0].filled().min(ends[1].filled()))?;
@@ -335,12 +336,12 @@ fn moved(ends: &[Ratio; 2]) -> Option<f64> {
 fn group(walk: &Walk, place: usize, sample: &Sample) -> usize {
     match walk.starts.len() {
         walkers if walkers >= GROUPS => sample.walker as usize % GROUPS,
-        _ => (place * GROUPS * TIMES / walk.samples.len()) % GROUPS,
+        _ => (place * GROUPS * QUARTERS / walk.samples.len()) % GROUPS,
     }
 }
 
 /// Returns a value, and its error from leaving groups out; none if it is undefined without one of them.
-fn left_out(value: impl Fn(Option<usize>) -> Option<f64>) -> Option<(f64, f64)> {
+fn jackknife(value: impl Fn(Option<usize>) -> Option<f64>) -> Option<(f64, f64)> {
     let whole = value(None)?;
     let parts: Option<Vec<f64>> = (0..GROUPS).map(|out| value(Some(out))).collect();
     let parts = parts?;
@@ -353,14 +354,14 @@ fn left_out(value: impl Fn(Option<usize>) -> Option<f64>) -> Option<(f64, f64)> 
 /// Returns the frequency of returns of walkers in their last third to the pages of their own first third, divided by that to the
 /// pages of others.
 fn memory(walk: &Walk) -> Option<f64> {
-    let mut ways: Vec<Vec<&Sample>> = vec![Vec::new(); walk.starts.len()];
+    let mut paths: Vec<Vec<&Sample>> = vec![Vec::new(); walk.starts.len()];
     for sample in &walk.samples {
-        ways.get_mut(sample.walker as usize)?.push(sample);
+        paths.get_mut(sample.walker as usize)?.push(sample);
     }
     let (mut chances, mut meetings) = (0.0, 0.0);
-    for way in ways {
-        let third = way.len() / 3;
-        let (early, late) = (&way[..third], &way[way.len() - third..]);
+    for path in paths {
+        let third = path.len() / 3;
+        let (early, late) = (&path[..third], &path[path.len() - third..]);
         let mut visits: PageMap<f64> = PageMap::default();
         early.iter().for_each(|sample| *visits.entry(sample.page).or_default() += 1.0);
         let up: f64 = early.iter().map(|sample| 1.0 / sample.weight).sum();
@@ -417,7 +418,7 @@ mod tests {
             let seeds = choose(&mut Random::part(77, run));
             let budget = Budget { steps: 10 * fetches, ..Budget::fetches(fetches) };
             let walked = walk(&mut LinkedWeb::new(graph, &back), method, &seeds, budget, run).unwrap();
-            judge(&walked, &[]).converged()
+            check_convergence(&walked, &[]).converged()
         };
         (0..RUNS).filter(|&number| run(number)).count()
     }
@@ -463,18 +464,18 @@ mod tests {
             let budget = Budget { fetches: 8_000, steps: 8_000, probes: 1_600 };
             let walked =
                 walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, seeds, budget, 3).unwrap();
-            let convergence = judge(&walked, &[]);
+            let convergence = check_convergence(&walked, &[]);
             convergence.checks.into_iter().find(|check| check.name == "groups").unwrap()
         };
         let mut seeds: Vec<u32> =
             (0..512).map(|place| random.below(5_000) as u32 + 5_000 * (place / 256)).collect();
         let apart = judged(&seeds);
-        assert!(apart.found > 2.0 * DIFFERENCE && apart.refused.is_some(), "{apart:?}");
+        assert!(apart.found > 2.0 * DIFFERENCE_LIMIT && apart.refused.is_some(), "{apart:?}");
         for place in (1..seeds.len()).rev() {
             seeds.swap(place, random.below(place + 1));
         }
         let mixed = judged(&seeds);
-        assert!(mixed.found.abs() < DIFFERENCE && mixed.refused.is_none(), "{mixed:?}");
+        assert!(mixed.found.abs() < DIFFERENCE_LIMIT && mixed.refused.is_none(), "{mixed:?}");
     }
 
     #[test]
@@ -488,13 +489,13 @@ mod tests {
         let budget = Budget::fetches(7_500);
         let walked = walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, &seeds, budget, 3).unwrap();
         let numbers: Vec<f64> = (0..8_000).map(|page| f64::from(page % 7)).collect();
-        let convergence = judge(&walked, &[("seventh".to_owned(), numbers)]);
+        let convergence = check_convergence(&walked, &[("seventh".to_owned(), numbers)]);
         assert!(convergence.converged(), "{:?}", convergence.outcome);
         // Pages that were first visited in the second half.
         let mut late = vec![1.0; 8_000];
         let early = &walked.samples[..walked.samples.len() / 2];
         early.iter().for_each(|sample| late[sample.page as usize] = 0.0);
-        let convergence = judge(&walked, &[("lateness".to_owned(), late)]);
+        let convergence = check_convergence(&walked, &[("lateness".to_owned(), late)]);
         assert!(
             convergence.checks.iter().any(|check| check.name == "drift: lateness" && check.refused.is_some())
         );
@@ -514,10 +515,10 @@ mod tests {
             let budget = Budget { fetches: 8_000, steps: 12_000, probes: 0 };
             let walked =
                 walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, &seeds, budget, 3).unwrap();
-            judge(&walked, &[])
+            check_convergence(&walked, &[])
         });
         let memory = fast.memory.unwrap();
-        assert!(memory < FORGOTTEN && memory > 0.7 && fast.shrink_factor.unwrap() < 1.05, "{memory}");
+        assert!(memory < FORGOTTEN_LIMIT && memory > 0.7 && fast.shrink_factor.unwrap() < 1.05, "{memory}");
         let memory = slow.memory.unwrap();
         // Degrees are much the same on every site, so that their factor sees nothing.
         assert!(memory > 5.0 && slow.shrink_factor.unwrap() < 1.1, "{memory} {:?}", slow.shrink_factor);
@@ -531,7 +532,7 @@ mod tests {
         let seeds = seeds::uniform(600, 40, &mut Random::new(1));
         let budget = Budget { fetches: 1_000, steps: 60_000, probes: 200 };
         let walked = walk(&mut LinkedWeb::new(&graph, &back), Method::Frontier, &seeds, budget, 1).unwrap();
-        let convergence = judge(&walked, &[]);
+        let convergence = check_convergence(&walked, &[]);
         assert!(convergence.checks[..2].iter().all(|check| check.refused.is_none()), "{convergence:?}");
     }
 }

@@ -25,7 +25,7 @@ pub struct Mean {
 
 /// An estimate as it is written to reports.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Figures {
+pub struct ReportedEstimate {
     /// The number.
     pub value: f64,
     /// Its standard error.
@@ -34,9 +34,9 @@ pub struct Figures {
     pub interval: (f64, f64),
 }
 
-impl From<Estimate> for Figures {
+impl From<Estimate> for ReportedEstimate {
     fn from(estimate: Estimate) -> Self {
-        Figures { value: estimate.value, error: estimate.error, interval: estimate.interval }
+        ReportedEstimate { value: estimate.value, error: estimate.error, interval: estimate.interval }
     }
 }
 

@@ -5,7 +5,7 @@
 //! longer where there are few ways out, and is in the end as long at every page. From uniform seeds the walkers are at rest from the
 //! first step on, however slow the graph. A step costs the logarithm of the number of walkers.
 
-use super::known::Known;
+use super::neighbour_cache::NeighbourCache;
 use super::web::Walkable;
 use super::{Budget, Sample, Walk};
 use crate::CensusError;
@@ -13,51 +13,51 @@ use crate::random::Random;
 
 /// Walks from all seeds at once.
 pub fn walk<W: Walkable>(
-    known: &mut Known<'_, W>,
+    cache: &mut NeighbourCache<'_, W>,
     seeds: &[u32],
     budget: Budget,
     random: &mut Random,
 ) -> Result<Walk, CensusError> {
-    let (starts, lost_seeds) = known.starts(seeds, budget.walking())?;
+    let (starts, lost_seeds) = cache.starts(seeds, budget.walking())?;
     let mut places: Vec<u32> = starts.iter().map(|start| start.page).collect();
     let mut moves = vec![0u32; places.len()];
-    let mut weights = Tallies::new(starts.iter().map(|start| u64::from(start.degree)));
+    let mut weights = FenwickTree::new(starts.iter().map(|start| u64::from(start.degree)));
     let mut samples = Vec::new();
     let mut steps = 0;
-    while known.fetched() < budget.walking() && steps < budget.steps && weights.total() > 0 {
+    while cache.fetched() < budget.walking() && steps < budget.steps && weights.total() > 0 {
         let walker = weights.find(random.below(weights.total() as usize) as u64);
-        let Some(&next) = random.pick(known.list(places[walker])) else { break };
-        if !known.visit(next) {
-            known.strike(places[walker], next);
-            weights.set(walker, known.list(places[walker]).len() as u64);
+        let Some(&next) = random.pick(cache.list(places[walker])) else { break };
+        if !cache.visit(next) {
+            cache.remove_neighbour(places[walker], next);
+            weights.set(walker, cache.list(places[walker]).len() as u64);
             continue;
         }
         steps += 1;
         moves[walker] += 1;
         places[walker] = next;
-        let degree = known.list(next).len() as u32;
+        let degree = cache.list(next).len() as u32;
         weights.set(walker, u64::from(degree));
         let weight = 1.0 / f64::from(degree.max(1));
         samples.push(Sample { page: next, degree, walker: walker as u32, step: moves[walker], weight });
     }
-    Ok(Walk { samples, starts, lost_seeds, steps, rests: true, ..Walk::default() })
+    Ok(Walk { samples, starts, lost_seeds, steps, starts_stationary: true, ..Walk::default() })
 }
 
 /// Whole numbers whose sums are kept in a tree, after Fenwick (1994).
 #[derive(Debug, Clone)]
-struct Tallies {
+struct FenwickTree {
     values: Vec<u64>,
     tree: Vec<u64>,
 }
 
-impl Tallies {
+impl FenwickTree {
     fn new(values: impl Iterator<Item = u64>) -> Self {
         let values: Vec<u64> = values.collect();
-        let mut tallies = Tallies { tree: vec![0; values.len() + 1], values: vec![0; values.len()] };
+        let mut sums = FenwickTree { tree: vec![0; values.len() + 1], values: vec![0; values.len()] };
         for (place, value) in values.into_iter().enumerate() {
-            tallies.set(place, value);
+            sums.set(place, value);
         }
-        tallies
+        sums
     }
 
     fn set(&mut self, place: usize, value: u64) {
@@ -104,20 +104,20 @@ mod tests {
             let mut random = Random::new(seed);
             let count = 1 + random.below(40);
             let mut plain: Vec<u64> = (0..count).map(|_| random.below(5) as u64).collect();
-            let mut tallies = Tallies::new(plain.iter().copied());
+            let mut sums = FenwickTree::new(plain.iter().copied());
             for _ in 0..50 {
                 let place = random.below(count);
                 plain[place] = random.below(9) as u64;
-                tallies.set(place, plain[place]);
+                sums.set(place, plain[place]);
                 let total: u64 = plain.iter().sum();
-                assert_eq!(tallies.total(), total);
+                assert_eq!(sums.total(), total);
                 for lot in 0..total {
                     let mut sum = 0;
                     let wanted = plain.iter().position(|value| {
                         sum += value;
                         sum > lot
                     });
-                    assert_eq!(Some(tallies.find(lot)), wanted);
+                    assert_eq!(Some(sums.find(lot)), wanted);
                 }
             }
         }

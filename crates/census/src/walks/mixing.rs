@@ -13,10 +13,10 @@ use crate::graph::csr::merged;
 use crate::spectrum::gap;
 
 /// Most links that it is computed for: three million of a real web take a minute or two, and iterations grow with the links.
-pub const MOST: u64 = 10_000_000;
+pub const MOST_LINKS: u64 = 10_000_000;
 
 /// The total variation from rest at which a walk counts as at rest.
-const NEAR: f64 = 0.01;
+const MIXING_TOLERANCE: f64 = 0.01;
 
 /// The speed at which a walker forgets its start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -29,33 +29,36 @@ pub struct Mixing {
     pub gap: f64,
     /// True if every link leads between two halves of the component, so that a walker who moves in every step alternates between
     /// them for ever. The figures below are then about one who stays in every second step on average.
-    pub alternates: bool,
-    /// One over the gap: steps after which what is left of the start is a third of what it was.
-    pub forgets: f64,
-    /// Steps after which a walk is at rest up to 1 %, wherever it began: `ln(2m/0.01)` over the gap with `m` links.
-    pub rests: f64,
+    #[serde(rename = "alternates")]
+    pub bipartite: bool,
+    /// The relaxation time, one over the gap: steps after which what is left of the start is a third of what it was.
+    #[serde(rename = "forgets")]
+    pub relaxation_time: f64,
+    /// The mixing time: steps after which a walk is at rest up to 1 %, wherever it began: `ln(2m/0.01)` over the gap with `m` links.
+    #[serde(rename = "rests")]
+    pub mixing_time: f64,
 }
 
 impl Mixing {
     /// Computes the mixing of a web; `back` is the transposed graph. None without links between pages.
     pub fn of(graph: &Graph, back: &Graph) -> Result<Option<Self>, CensusError> {
-        if graph.arcs() > MOST {
-            return Err(CensusError::TooLarge { links: graph.arcs(), most: MOST });
+        if graph.arcs() > MOST_LINKS {
+            return Err(CensusError::TooLarge { links: graph.arcs(), most: MOST_LINKS });
         }
         let parts = weak(graph, back);
         let Some(largest) = parts.largest() else { return Ok(None) };
-        let both = part(graph, back, &parts.of, largest);
+        let both = component(graph, back, &parts.of, largest);
         let Some(gap) = gap(&both, false) else { return Ok(None) };
         let (parts, pages) = (parts.sizes.len(), both.nodes() as u64);
-        let alternates = has_two_halves(&both);
-        let forgets = if alternates { 2.0 } else { 1.0 } / gap;
-        let rests = (both.arcs() as f64 / NEAR).ln() * forgets;
-        Ok(Some(Mixing { parts, pages, gap, alternates, forgets, rests }))
+        let bipartite = is_bipartite(&both);
+        let relaxation_time = if bipartite { 2.0 } else { 1.0 } / gap;
+        let mixing_time = (both.arcs() as f64 / MIXING_TOLERANCE).ln() * relaxation_time;
+        Ok(Some(Mixing { parts, pages, gap, bipartite, relaxation_time, mixing_time }))
     }
 }
 
 /// Returns true if all links of a connected web lead between two halves of it.
-fn has_two_halves(both: &Graph) -> bool {
+fn is_bipartite(both: &Graph) -> bool {
     const UNSEEN: u8 = 2;
     let mut halves = vec![UNSEEN; both.nodes()];
     let mut open = vec![0u32];
@@ -77,7 +80,7 @@ fn has_two_halves(both: &Graph) -> bool {
 }
 
 /// Returns one component of a web, with links both ways and none from a page to itself.
-fn part(graph: &Graph, back: &Graph, of: &[u32], wanted: u32) -> Graph {
+fn component(graph: &Graph, back: &Graph, of: &[u32], wanted: u32) -> Graph {
     let inside = || (0..graph.nodes() as u32).filter(|&page| of[page as usize] == wanted);
     let mut numbers = vec![0; graph.nodes()];
     inside().zip(0..).for_each(|(page, number)| numbers[page as usize] = number);
@@ -109,19 +112,19 @@ mod tests {
         assert_eq!((found.parts, found.pages), (62, 30));
         assert!((found.gap / wanted - 1.0).abs() < 1e-5);
         // A ring of even length has two halves: only a lazy walker forgets.
-        assert!(found.alternates && (found.forgets * found.gap - 2.0).abs() < 1e-12);
-        assert!((found.rests * wanted / (60.0f64 / 0.01).ln() - 2.0).abs() < 1e-5);
+        assert!(found.bipartite && (found.relaxation_time * found.gap - 2.0).abs() < 1e-12);
+        assert!((found.mixing_time * wanted / (60.0f64 / 0.01).ln() - 2.0).abs() < 1e-5);
     }
 
     #[test]
     fn an_odd_ring_does_not_alternate_and_a_star_does() {
         let ring: Vec<(u32, u32)> = (0..7).map(|page| (page, (page + 1) % 7)).collect();
         let odd = mixing(&Graph::of_arcs(7, &ring)).unwrap();
-        assert!(!odd.alternates && (odd.forgets * odd.gap - 1.0).abs() < 1e-12);
+        assert!(!odd.bipartite && (odd.relaxation_time * odd.gap - 1.0).abs() < 1e-12);
         let star: Vec<(u32, u32)> = (1..9).map(|page| (0, page)).collect();
-        assert!(mixing(&Graph::of_arcs(9, &star)).unwrap().alternates);
+        assert!(mixing(&Graph::of_arcs(9, &star)).unwrap().bipartite);
         let pair = mixing(&Graph::of_arcs(2, &[(0, 1)])).unwrap();
-        assert!(pair.alternates && (pair.forgets - 1.0).abs() < 1e-9, "{pair:?}");
+        assert!(pair.bipartite && (pair.relaxation_time - 1.0).abs() < 1e-9, "{pair:?}");
     }
 
     #[test]

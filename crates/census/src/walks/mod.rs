@@ -7,42 +7,42 @@
 //! has not come to rest, and refuses to answer then; it also says what it cannot see.
 //!
 //! - [`web`]: the interface of a web that can be walked, and a [`crate::graph::Graph`] with it
-//! - [`known`]: the neighbours of visited pages, and what they cost
+//! - [`neighbour_cache`]: the neighbours of visited pages, and what they cost
 //! - [`seeds`]: the pages to begin at
-//! - [`walkers`], [`frontier`], [`named`]: the walks
+//! - [`walkers`], [`frontier`], [`published_walks`]: the walks
 //! - [`probes`]: pages behind those that were hardly noticed
 //! - [`clusters`]: visits that are likely to be alike
-//! - [`pairs`], [`territory`]: visits that meet, and visits to pages that others know of
+//! - [`pairs`], [`known_region`]: visits that meet, and visits to pages that others know of
 //! - [`estimates`], [`size`]: means over all pages, and their number
-//! - [`checks`]: estimates from a few pages of the sample, where looking at one is expensive
+//! - [`priority_sampling`]: estimates from a few pages of the sample, where looking at one is expensive
 //! - [`convergence`]: the decision whether to answer at all; [`mixing`]: the speed at which a single walker forgets, where all
 //!   links are known
 //! - [`mod@report`]: all of it in one call
 
-pub mod checks;
 pub mod clusters;
 pub mod convergence;
 pub mod estimates;
 pub mod frontier;
-pub mod known;
+pub mod known_region;
 pub mod mixing;
-pub mod named;
+pub mod neighbour_cache;
 pub mod pairs;
+pub mod priority_sampling;
 pub mod probes;
+pub mod published_walks;
 pub mod report;
 pub mod seeds;
 pub mod size;
-pub mod territory;
 pub mod walkers;
 pub mod web;
 
 use serde::Serialize;
 
 use crate::CensusError;
-use crate::henzinger_walk::Odds;
+use crate::henzinger_walk::VisitProbability;
 use crate::random::Random;
 use crate::webwalker::WebWalker;
-use known::Known;
+use neighbour_cache::NeighbourCache;
 use web::Walkable;
 
 pub use convergence::Outcome;
@@ -62,8 +62,8 @@ pub enum Method {
     Frontier,
     /// Bar-Yossef and others 2000, from the first seed.
     WebWalker(WebWalker),
-    /// Henzinger and others 2000, with the probability of a jump and the odds by which pages are weighted.
-    Henzinger(f64, Odds),
+    /// Henzinger and others 2000, with the probability of a jump and the estimator of the visit probability that pages are weighted by.
+    Henzinger(f64, VisitProbability),
 }
 
 impl Method {
@@ -145,13 +145,13 @@ pub struct Walk {
     /// Steps of all walkers.
     pub steps: u64,
     /// True when walkers from uniform seeds are at rest from the first step on, so that seeds themselves are a sample to compare with.
-    pub rests: bool,
+    pub starts_stationary: bool,
     /// Pages that were fetched by probes.
     pub probes: Vec<probes::Probe>,
     /// True when nothing was left to probe.
     pub explored: bool,
     /// The neighbours of visited pages, where the method keeps them.
-    pub lists: known::Lists,
+    pub lists: neighbour_cache::NeighbourLists,
 }
 
 /// Walks over a web from these seeds; the same seed, the same walk.
@@ -163,22 +163,24 @@ pub fn walk<W: Walkable>(
     seed: u64,
 ) -> Result<Walk, CensusError> {
     let rule = match method {
-        Method::WebWalker(plan) => return named::webwalker(web, plan, seeds, budget, seed),
-        Method::Henzinger(jump, odds) => return named::henzinger(web, jump, odds, seeds, budget, seed),
+        Method::WebWalker(plan) => return published_walks::webwalker(web, plan, seeds, budget, seed),
+        Method::Henzinger(jump, probability) => {
+            return published_walks::henzinger(web, jump, probability, seeds, budget, seed);
+        }
         Method::Frontier => None,
         Method::Reweighted => Some(walkers::Rule::Plain),
-        Method::NonBacktracking => Some(walkers::Rule::NotBack),
+        Method::NonBacktracking => Some(walkers::Rule::NonBacktracking),
         Method::MetropolisHastings => Some(walkers::Rule::Metropolis),
     };
-    let (mut known, mut random) = (Known::new(web), Random::new(seed));
+    let (mut cache, mut random) = (NeighbourCache::new(web), Random::new(seed));
     let mut walk = match rule {
-        None => frontier::walk(&mut known, seeds, budget, &mut random)?,
-        Some(rule) => walkers::walk(&mut known, rule, seeds, budget, &mut random)?,
+        None => frontier::walk(&mut cache, seeds, budget, &mut random)?,
+        Some(rule) => walkers::walk(&mut cache, rule, seeds, budget, &mut random)?,
     };
-    walk.walked = known.fetched();
-    (walk.probes, walk.explored) = probes::probe(&mut known, &walk, budget, &mut random);
-    (walk.fetched, walk.failures) = (known.fetched(), known.failures());
-    walk.lists = known.take_lists();
+    walk.walked = cache.fetched();
+    (walk.probes, walk.explored) = probes::probe(&mut cache, &walk, budget, &mut random);
+    (walk.fetched, walk.failures) = (cache.fetched(), cache.failures());
+    walk.lists = cache.take_lists();
     Ok(walk)
 }
 
@@ -240,7 +242,7 @@ mod tests {
             Method::MetropolisHastings,
             Method::Frontier,
             Method::WebWalker(webwalker),
-            Method::Henzinger(1.0 / 7.0, Odds::PageRank),
+            Method::Henzinger(1.0 / 7.0, VisitProbability::PageRank),
         ] {
             let run = |seed| {
                 let mut web = LinkedWeb::new(&graph, &back).imperfect(0.05, 0.5, 3);

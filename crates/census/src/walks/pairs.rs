@@ -9,7 +9,7 @@
 //! estimated from any of the cells, and the error of a size from leaving cells out.
 
 use super::Sample;
-use super::known::{Lists, PageMap};
+use super::neighbour_cache::{NeighbourLists, PageMap};
 
 /// Chances and meetings of ordered pairs of visits, by the cells of both.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub struct Pairs {
 }
 
 /// The visits of one stretch of one walker in one cell; `up` and `down` are their weights as the first and as the second of a pair.
-struct Piece {
+struct VisitGroup {
     walker: u32,
     stretch: u32,
     cell: usize,
@@ -28,8 +28,8 @@ struct Piece {
     down: f64,
 }
 
-impl Piece {
-    fn is_near(&self, later: &Piece) -> bool {
+impl VisitGroup {
+    fn is_near(&self, later: &VisitGroup) -> bool {
         self.walker == later.walker && later.stretch.abs_diff(self.stretch) <= 1
     }
 }
@@ -49,11 +49,11 @@ impl Pairs {
     ) -> Self {
         let mut pairs = Pairs::new(cells);
         let mut visits = visits(samples, margin, cell);
-        let whole = pieces(&visits, |visit| (1.0 / visit.weight, visit.weight));
+        let whole = visit_groups(&visits, |visit| (1.0 / visit.weight, visit.weight));
         add(&mut pairs.chances, cells, &whole);
         visits.sort_unstable_by_key(|visit| (visit.page, visit.order()));
         for page in visits.chunk_by(|one, other| one.page == other.page).filter(|page| page.len() > 1) {
-            add(&mut pairs.meetings, cells, &pieces(page, |_| (1.0, 1.0)));
+            add(&mut pairs.meetings, cells, &visit_groups(page, |_| (1.0, 1.0)));
         }
         pairs
     }
@@ -62,14 +62,14 @@ impl Pairs {
     /// a pair of neighbours counts, is the product of both weights.
     pub fn neighbours(
         samples: &[Sample],
-        lists: &Lists,
+        lists: &NeighbourLists,
         margin: u32,
         cells: usize,
         cell: impl Fn(usize, &Sample) -> usize,
     ) -> Self {
         let mut pairs = Pairs::new(cells);
         let visits = visits(samples, margin, cell);
-        add(&mut pairs.chances, cells, &pieces(&visits, |visit| (visit.weight, visit.weight)));
+        add(&mut pairs.chances, cells, &visit_groups(&visits, |visit| (visit.weight, visit.weight)));
         let near: Vec<PageSums> =
             visits.chunk_by(|one, other| one.order() == other.order()).map(PageSums::of).collect();
         for (place, one) in near.iter().enumerate() {
@@ -106,7 +106,7 @@ impl Pairs {
     }
 }
 
-/// The weights of the visits of one piece, summed by page.
+/// The weights of the visits of one group, summed by page.
 struct PageSums {
     first: Visit,
     /// Ascending, so that sums of fractions are the same every time.
@@ -114,7 +114,7 @@ struct PageSums {
 }
 
 impl PageSums {
-    /// Sums the weights of a piece, whose visits are ordered by page.
+    /// Sums the weights of a group, whose visits are ordered by page.
     fn of(visits: &[Visit]) -> Self {
         let sum = |page: &[Visit]| (page[0].page, page.iter().map(|visit| visit.weight).sum());
         let sums = visits.chunk_by(|one, other| one.page == other.page).map(sum).collect();
@@ -127,7 +127,7 @@ impl PageSums {
     }
 
     /// Takes the products of neighbours, the one here and the other there, off the count.
-    fn subtract(&self, other: &PageSums, lists: &Lists, pairs: &mut Pairs) {
+    fn subtract(&self, other: &PageSums, lists: &NeighbourLists, pairs: &mut Pairs) {
         let mut sum = 0.0;
         for &(page, weight) in &self.sums {
             let list = lists.of(page).unwrap_or_default();
@@ -145,7 +145,11 @@ impl PageSums {
 }
 
 /// The products of all pairs of visits to neighbours, near ones included, by the cells of both.
-fn all_neighbours(visits: &[Visit], lists: &Lists, cells: usize) -> impl Iterator<Item = (usize, f64)> {
+fn all_neighbours(
+    visits: &[Visit],
+    lists: &NeighbourLists,
+    cells: usize,
+) -> impl Iterator<Item = (usize, f64)> {
     let mut sums: PageMap<Vec<(u32, f64)>> = PageMap::default();
     let mut pages = Vec::new();
     for visit in visits {
@@ -189,27 +193,27 @@ fn visits(samples: &[Sample], margin: u32, cell: impl Fn(usize, &Sample) -> usiz
     visits
 }
 
-/// Returns the pieces of ordered visits; `weigh` returns the weights of a visit as the first and as the second of a pair.
-fn pieces(visits: &[Visit], weigh: impl Fn(&Visit) -> (f64, f64)) -> Vec<Piece> {
-    let sum = |piece: &[Visit]| {
-        let (up, down) = piece.iter().map(&weigh).fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
-        let Visit { walker, stretch, cell, .. } = piece[0];
-        Piece { walker, stretch, cell: cell as usize, up, down }
+/// Returns the groups of ordered visits; `weigh` returns the weights of a visit as the first and as the second of a pair.
+fn visit_groups(visits: &[Visit], weigh: impl Fn(&Visit) -> (f64, f64)) -> Vec<VisitGroup> {
+    let sum = |group: &[Visit]| {
+        let (up, down) = group.iter().map(&weigh).fold((0.0, 0.0), |sum, own| (sum.0 + own.0, sum.1 + own.1));
+        let Visit { walker, stretch, cell, .. } = group[0];
+        VisitGroup { walker, stretch, cell: cell as usize, up, down }
     };
     visits.chunk_by(|one, other| one.order() == other.order()).map(sum).collect()
 }
 
-/// Adds the products of all ordered pairs of pieces that are not near each other. Pieces of one walker stand together in the
+/// Adds the products of all ordered pairs of groups that are not near each other. Groups of one walker stand together in the
 /// order of its way.
-fn add(table: &mut [f64], cells: usize, pieces: &[Piece]) {
+fn add(table: &mut [f64], cells: usize, visit_groups: &[VisitGroup]) {
     let mut sums: Vec<(usize, f64, f64)> = Vec::new();
-    for piece in pieces {
-        match sums.iter_mut().find(|(cell, ..)| *cell == piece.cell) {
+    for group in visit_groups {
+        match sums.iter_mut().find(|(cell, ..)| *cell == group.cell) {
             Some((_, up, down)) => {
-                *up += piece.up;
-                *down += piece.down;
+                *up += group.up;
+                *down += group.down;
             }
-            None => sums.push((piece.cell, piece.up, piece.down)),
+            None => sums.push((group.cell, group.up, group.down)),
         }
     }
     for &(one, up, _) in &sums {
@@ -217,9 +221,9 @@ fn add(table: &mut [f64], cells: usize, pieces: &[Piece]) {
             table[one * cells + other] += up * down;
         }
     }
-    for (place, one) in pieces.iter().enumerate() {
+    for (place, one) in visit_groups.iter().enumerate() {
         table[one.cell * cells + one.cell] -= one.up * one.down;
-        for other in pieces[place + 1..].iter().take_while(|other| one.is_near(other)) {
+        for other in visit_groups[place + 1..].iter().take_while(|other| one.is_near(other)) {
             table[one.cell * cells + other.cell] -= one.up * other.down;
             table[other.cell * cells + one.cell] -= other.up * one.down;
         }
@@ -236,7 +240,7 @@ struct Visit {
 }
 
 impl Visit {
-    /// The piece that it belongs to, in the order of paths.
+    /// The group that it belongs to, in the order of paths.
     fn order(&self) -> (u32, u32, u32) {
         (self.walker, self.stretch, self.cell)
     }

@@ -7,17 +7,17 @@
 //!
 //! Walkers stand on two sides, by turns (the visits of a single walker by its first and its second half). Each side sends its own
 //! probes, from what it knows by itself. So what one side knows of is a set of pages that the other side had no part in choosing,
-//! and at rest the other side visits it as often as its share of the web; see [`super::territory`].
+//! and at rest the other side visits it as often as its share of the web; see [`super::known_region`].
 
 use serde::Serialize;
 
-use super::known::{Known, PageMap};
+use super::neighbour_cache::{NeighbourCache, PageMap};
 use super::web::Walkable;
 use super::{Budget, Sample, Walk};
 use crate::random::Random;
 
 /// Pages of one probe at most: a probe that goes on for ever would look behind one page only.
-const LONGEST: usize = 40;
+const LONGEST_PROBE: usize = 40;
 
 /// A page that was fetched to see where it leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -52,41 +52,41 @@ pub(super) fn visited(walk: &Walk, wanted: u8) -> Vec<u32> {
 
 /// Sends probes for both sides in turn until the budget is used up; also returns true if nothing was left to probe.
 pub fn probe<W: Walkable>(
-    known: &mut Known<'_, W>,
+    cache: &mut NeighbourCache<'_, W>,
     walk: &Walk,
     budget: Budget,
     random: &mut Random,
 ) -> (Vec<Probe>, bool) {
     // Free fetches, of pages that the other side has fetched, must not keep probes going for ever.
-    let most = budget.fetches.min(known.fetched() + budget.probes);
-    let mut scouts = [0, 1].map(|side| Scout::new(known, walk, side));
+    let most = budget.fetches.min(cache.fetched() + budget.probes);
+    let mut probers = [0, 1].map(|side| Prober::new(cache, walk, side));
     let mut probes = Vec::new();
-    while known.fetched() < most && (probes.len() as u64) < 4 * budget.probes {
-        if scouts.iter().all(|scout| scout.open.is_empty()) {
+    while cache.fetched() < most && (probes.len() as u64) < 4 * budget.probes {
+        if probers.iter().all(|prober| prober.open.is_empty()) {
             return (probes, true);
         }
-        for (side, scout) in (0..).zip(&mut scouts) {
-            scout.go(known, most, random, |page| probes.push(Probe { page, side }));
+        for (side, prober) in (0..).zip(&mut probers) {
+            prober.send(cache, most, random, |page| probes.push(Probe { page, side }));
         }
     }
     (probes, false)
 }
 
 /// The pages that one side knows of, and those to begin probes at.
-struct Scout {
+struct Prober {
     /// Pages that it knows of.
     known: PageMap<()>,
     /// Pages to begin at.
     open: Vec<u32>,
 }
 
-impl Scout {
-    fn new<W: Walkable>(known: &Known<'_, W>, walk: &Walk, side: u8) -> Self {
+impl Prober {
+    fn new<W: Walkable>(cache: &NeighbourCache<'_, W>, walk: &Walk, side: u8) -> Self {
         let pages = visited(walk, side);
         let mut once: PageMap<bool> = PageMap::default();
         let mut open = Vec::new();
         for &page in &pages {
-            for &other in known.list(page) {
+            for &other in cache.list(page) {
                 once.entry(other).and_modify(|once| *once = false).or_insert_with(|| {
                     open.push(other);
                     true
@@ -95,13 +95,13 @@ impl Scout {
         }
         open.retain(|other| once[other] && pages.binary_search(other).is_err());
         let known = once.into_keys().chain(pages).map(|page| (page, ())).collect();
-        Scout { known, open }
+        Prober { known, open }
     }
 
     /// Sends one probe. It goes on to a random page that its side does not know of, and back to the last one left aside when there is none.
-    fn go<W: Walkable>(
+    fn send<W: Walkable>(
         &mut self,
-        web: &mut Known<'_, W>,
+        web: &mut NeighbourCache<'_, W>,
         most: u64,
         random: &mut Random,
         mut note: impl FnMut(u32),
@@ -110,7 +110,7 @@ impl Scout {
             return;
         }
         let mut ahead = vec![self.open.swap_remove(random.below(self.open.len()))];
-        for _ in 0..LONGEST {
+        for _ in 0..LONGEST_PROBE {
             let Some(page) = ahead.pop() else { return };
             if web.fetched() >= most {
                 return;

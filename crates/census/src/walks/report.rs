@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::clusters::Kind;
-use super::convergence::{Convergence, FORGOTTEN, judge};
-use super::estimates::{Figures, mean_of};
+use super::convergence::{Convergence, FORGOTTEN_LIMIT, check_convergence};
+use super::estimates::{ReportedEstimate, mean_of};
 use super::web::Walkable;
-use super::{Budget, Method, Walk, size, territory, walk};
+use super::{Budget, Method, Walk, known_region, size, walk};
 use crate::CensusError;
 
 /// The parameters of a walk, and the labels to estimate.
@@ -61,11 +61,11 @@ pub struct Report {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// The number of pages, from the pages that each half of the walkers knows of and the visits of the other half: the most certain.
-    pub size: Option<Figures>,
+    pub size: Option<ReportedEstimate>,
     /// The same by visits that met.
-    pub size_by_meetings: Option<Figures>,
+    pub size_by_meetings: Option<ReportedEstimate>,
     /// The same by visits to neighbours.
-    pub size_by_neighbours: Option<Figures>,
+    pub size_by_neighbours: Option<ReportedEstimate>,
     /// Neighbours of a page on average.
     pub mean_degree: Option<Mean>,
     /// Means of labels.
@@ -77,7 +77,7 @@ pub struct Answer {
 pub struct Mean {
     /// The mean and its error.
     #[serde(flatten)]
-    pub figures: Figures,
+    pub estimate: ReportedEstimate,
     /// The number of independent uniform pages that would have the same error.
     pub effective: f64,
     /// Visits that were counted.
@@ -89,7 +89,7 @@ pub struct Mean {
 impl From<super::estimates::Mean> for Mean {
     fn from(mean: super::estimates::Mean) -> Self {
         let super::estimates::Mean { estimate, effective, visits, between } = mean;
-        Mean { figures: estimate.into(), effective, visits, between }
+        Mean { estimate: estimate.into(), effective, visits, between }
     }
 }
 
@@ -101,7 +101,7 @@ pub fn report<W: Walkable>(web: &mut W, seeds: &[u32], plan: &Plan) -> Result<Re
 impl Report {
     /// Reports on a walk that was made by this plan.
     pub fn of(walked: &Walk, plan: &Plan) -> Self {
-        let convergence = judge(walked, &plan.labels);
+        let convergence = check_convergence(walked, &plan.labels);
         let answer = (plan.anyway || convergence.converged()).then(|| answer(walked, plan));
         Report {
             method: plan.method.name(),
@@ -113,7 +113,7 @@ impl Report {
             probed: walked.fetched - walked.walked,
             failures: walked.failures,
             steps: walked.steps,
-            known: territory::known_pages(walked),
+            known: known_region::known_pages(walked),
             assumptions: assumptions(&convergence),
             convergence,
             answer,
@@ -122,12 +122,12 @@ impl Report {
 }
 
 fn answer(walked: &Walk, plan: &Plan) -> Answer {
-    // Stays and odds are no weights that meetings could be counted by.
+    // Stays and visit probabilities are no weights that meetings could be counted by.
     let counts = !matches!(plan.method, Method::WebWalker(_) | Method::Henzinger(..));
-    let of = |size: Option<crate::Estimate>| size.filter(|_| counts).map(Figures::from);
+    let of = |size: Option<crate::Estimate>| size.filter(|_| counts).map(ReportedEstimate::from);
     let mean = |(name, numbers): &(String, Vec<f64>)| Some((name.clone(), mean_of(walked, numbers)?.into()));
     Answer {
-        size: of(size::by_territory(walked)),
+        size: of(size::by_known_region(walked)),
         size_by_meetings: of(size::by_meetings(walked, size::MARGIN)),
         size_by_neighbours: of(size::by_neighbours(walked, size::MARGIN)),
         mean_degree: super::estimates::mean(walked, |sample| f64::from(sample.degree)).map(Mean::from),
@@ -136,7 +136,7 @@ fn answer(walked: &Walk, plan: &Plan) -> Answer {
 }
 
 fn assumptions(convergence: &Convergence) -> Vec<String> {
-    let forgotten = convergence.memory.is_some_and(|memory| memory <= FORGOTTEN);
+    let forgotten = convergence.memory.is_some_and(|memory| memory <= FORGOTTEN_LIMIT);
     let seeds = if forgotten {
         "Walkers have forgotten where they began, so that it hardly matters where that was."
     } else {
@@ -184,8 +184,8 @@ mod tests {
         let answer = report.answer.as_ref().unwrap();
         assert!((answer.size.unwrap().value / 8_000.0 - 1.0).abs() < 0.02, "{answer:?}");
         assert!((answer.size_by_meetings.unwrap().value / 8_000.0 - 1.0).abs() < 0.1, "{answer:?}");
-        assert!((answer.means["third"].figures.value - 1.0 / 3.0).abs() < 0.03, "{answer:?}");
-        assert!((answer.mean_degree.unwrap().figures.value - 10.0).abs() < 0.5, "{answer:?}");
+        assert!((answer.means["third"].estimate.value - 1.0 / 3.0).abs() < 0.03, "{answer:?}");
+        assert!((answer.mean_degree.unwrap().estimate.value - 10.0).abs() < 0.5, "{answer:?}");
         let json = serde_json::to_value(&report).unwrap();
         assert_eq!(json["convergence"]["outcome"], "converged");
         assert_eq!(json["answer"]["means"]["third"]["between"], "walkers");

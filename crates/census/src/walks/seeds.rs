@@ -7,7 +7,7 @@ use crate::random::Random;
 
 /// Draws `count` different pages of all, each as likely: the ideal seeds of a walk, which few have.
 pub fn uniform(pages: usize, count: usize, random: &mut Random) -> Vec<u32> {
-    random.some(pages, count).into_iter().map(|page| page as u32).collect()
+    random.sample_indices(pages, count).into_iter().map(|page| page as u32).collect()
 }
 
 /// The first pages of a crawl along links, breadth first from one page, in the order found.
@@ -34,7 +34,7 @@ pub fn of_a_crawl(graph: &Graph, pages: usize, count: usize, random: &mut Random
     let found = (0..100)
         .map(|_| crawl(graph, random.below(graph.nodes()) as u32, pages))
         .find(|found| found.len() >= pages)?;
-    let mut chosen = random.some(found.len(), count);
+    let mut chosen = random.sample_indices(found.len(), count);
     chosen.sort_unstable();
     Some(chosen.into_iter().map(|place| found[place]).collect())
 }

@@ -3,7 +3,8 @@
 //! - [`by_meetings`]: Katzir, Liberty and Somekh (2011): `N = Σd·Σ(1/d) / 2C` for `C` pairs of visits to the same page, among pairs
 //!   that are far enough apart, times `C/(C+1)`, since the size is too large by about one part in `C` otherwise.
 //! - [`by_neighbours`]: Kurant, Butts and Markopoulou (2012): pairs of visits to neighbours in place of meetings.
-//! - [`by_territory`]: the pages that one half of the walkers knows of, and the visits of the other half to them; see [`super::territory`].
+//! - [`by_known_region`]: the pages that one half of the walkers knows of, and the visits of the other half to them; see
+//!   [`super::known_region`].
 //!
 //! Errors of the first two come from leaving out one group of walkers, or one block of a path, at a time (the jackknife): pairs
 //! that share a walker are not independent, and a group takes all of its pairs with it. All hold at rest only, which they cannot
@@ -11,7 +12,7 @@
 
 use super::clusters::{Clusters, Kind, t};
 use super::pairs::Pairs;
-use super::{Sample, Walk, territory};
+use super::{Sample, Walk, known_region};
 use crate::estimate::Estimate;
 
 /// Groups of clusters, of which one is left out at a time.
@@ -50,8 +51,8 @@ pub fn by_neighbours(walk: &Walk, margin: u32) -> Option<Estimate> {
 }
 
 /// The size from the pages that each half of the walkers knows of and the visits of the other half; none for walks that keep no lists.
-pub fn by_territory(walk: &Walk) -> Option<Estimate> {
-    territory::size(walk)
+pub fn by_known_region(walk: &Walk) -> Option<Estimate> {
+    known_region::size(walk)
 }
 
 /// The assignment of clusters to groups.
@@ -110,7 +111,7 @@ mod tests {
             let beside = by_neighbours(&walked, margin).unwrap();
             assert!((beside.value / 300.0 - 1.0).abs() < 0.02, "{beside:?}");
             // Every page is known to both sides.
-            assert!((by_territory(&walked).unwrap().value / 300.0 - 1.0).abs() < 1e-9);
+            assert!((by_known_region(&walked).unwrap().value / 300.0 - 1.0).abs() < 1e-9);
         }
     }
 
@@ -128,7 +129,7 @@ mod tests {
             let seeds = crate::walks::seeds::uniform(n, 64, &mut Random::part(2, run));
             let mut web = LinkedWeb::new(&graph, &back);
             let walked = walk(&mut web, Method::Frontier, &seeds, Budget::fetches(500), run).unwrap();
-            let sizes = [by_meetings(&walked, 500), by_neighbours(&walked, 500), by_territory(&walked)];
+            let sizes = [by_meetings(&walked, 500), by_neighbours(&walked, 500), by_known_region(&walked)];
             for (covered, size) in covered.iter_mut().zip(sizes) {
                 *covered += usize::from(size.unwrap().covers(truth));
             }

@@ -3,7 +3,7 @@
 
 use lookalike_text::hash::{mix, nth};
 
-use crate::engine::{Backlinks, Failed, Links, Page};
+use crate::engine::{Backlinks, Links, NoAnswer, Page};
 use crate::graph::Graph;
 use crate::simulation::Web;
 
@@ -56,9 +56,9 @@ impl<'g> LinkedWeb<'g> {
 }
 
 impl Links for LinkedWeb<'_> {
-    fn links(&mut self, page: Page) -> Result<&[Page], Failed> {
+    fn links(&mut self, page: Page) -> Result<&[Page], NoAnswer> {
         if page.0 as usize >= self.graph.nodes() || self.is_broken(page.0) {
-            return Err(Failed);
+            return Err(NoAnswer);
         }
         self.page.clear();
         self.page.extend(self.graph.links(page.0).iter().copied().map(Page));

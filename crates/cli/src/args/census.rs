@@ -59,7 +59,7 @@ fn results(text: &str) -> Result<usize, String> {
 
 /// Options of the commands that query engines: own documents, budgets, pacing, record and seed.
 #[derive(Debug, Clone, Args)]
-pub struct AskingArgs {
+pub struct QueryArgs {
     /// Your own documents, whose words are the queries: files, folders or patterns
     ///
     /// The more they are like the engine's pages, the better; a few thousand are enough.
@@ -127,7 +127,7 @@ pub struct CensusSizeArgs {
 
     /// Options of the queries to the engine.
     #[command(flatten)]
-    pub asking: AskingArgs,
+    pub query: QueryArgs,
 
     /// Pages whose near-duplicates in the engine are looked for; each costs a call
     ///
@@ -160,7 +160,7 @@ pub struct CensusCompareArgs {
 
     /// Options of the queries to the engines.
     #[command(flatten)]
-    pub asking: AskingArgs,
+    pub query: QueryArgs,
 
     /// The size of the first engine, where it is known: the others follow from it
     #[arg(long, value_name = "PAGES")]
@@ -187,7 +187,7 @@ pub struct CensusSampleArgs {
 
     /// Options of the queries to the engine.
     #[command(flatten)]
-    pub asking: AskingArgs,
+    pub query: QueryArgs,
 
     /// File for the pages, as JSON lines: url, weight, words, bytes; - is standard output
     #[arg(short, long, value_name = "FILE")]

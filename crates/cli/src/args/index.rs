@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use lookalike::engine::recipe::JobRecipe;
-use lookalike::index::{Known, Writing};
+use lookalike::index::{OnExistingId, WriterOptions};
 
-use super::job::as_they_come;
+use super::job::require_input_order;
 use super::{MatchArgs, ReadingArgs, ResourceArgs, size, whole};
 use crate::exit::Failure;
 
@@ -33,9 +33,9 @@ pub enum IndexCommand {
     /// Add all documents of other indexes, as if they had come after those that are there
     Merge(IndexMergeArgs),
     /// Read everything, and check that it is as it was written and holds together
-    Check(IndexLookArgs),
+    Check(IndexInfoArgs),
     /// Count documents, and what they take
-    Stats(IndexLookArgs),
+    Stats(IndexInfoArgs),
 }
 
 /// `index create`
@@ -82,8 +82,8 @@ pub struct WritingArgs {
 
 impl WritingArgs {
     /// Converts the options to those of the index.
-    pub fn writing(&self) -> Writing {
-        Writing { sync: self.sync, tail_bytes: self.tail as usize }
+    pub fn writing(&self) -> WriterOptions {
+        WriterOptions { sync: self.sync, tail_bytes: self.tail as usize }
     }
 }
 
@@ -117,8 +117,8 @@ pub struct IndexAddArgs {
 
 impl IndexAddArgs {
     /// Returns the rule for a document whose id is already in the index.
-    pub fn known(&self) -> Known {
-        if self.replace { Known::Replace } else { Known::Refuse }
+    pub fn existing_id_rule(&self) -> OnExistingId {
+        if self.replace { OnExistingId::Replace } else { OnExistingId::Refuse }
     }
 }
 
@@ -184,7 +184,7 @@ pub struct IndexMergeArgs {
 
 /// `index check` and `index stats`
 #[derive(Debug, Args)]
-pub struct IndexLookArgs {
+pub struct IndexInfoArgs {
     /// The index
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
@@ -197,6 +197,6 @@ pub struct IndexLookArgs {
 impl IndexCreateArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        as_they_come(self.matching.asked().index(&self.reading.asked())?)
+        require_input_order(self.matching.options().index(&self.reading.document_options())?)
     }
 }

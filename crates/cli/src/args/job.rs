@@ -5,13 +5,13 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
-use lookalike::asked::{self, Matching};
 use lookalike::corpus::write::RowFormat;
 use lookalike::corpus::{MaxRejected, ReadOptions};
 use lookalike::engine::job::begin_anew;
 use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::model::{Similarity, Threshold};
+use lookalike::request::{self, MatchingOptions};
 
 use super::{InputArgs, max_rejected, other_field, positive, size};
 use crate::exit::Failure;
@@ -58,7 +58,7 @@ pub struct MatchArgs {
     pub threshold: Threshold,
 
     /// Wanted probability that a pair right at the threshold is proposed
-    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = asked::recall)]
+    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = request::recall)]
     pub recall: f64,
 
     /// Count pairs by the word of the method alone, without measuring them
@@ -116,8 +116,8 @@ pub struct OrderArgs {
 }
 
 impl OrderArgs {
-    /// Notes the order in a recipe that is not replayed.
-    pub(super) fn settle(&self, recipe: &mut JobRecipe) {
+    /// Sets the order of a recipe that is not replayed.
+    pub(super) fn apply_to(&self, recipe: &mut JobRecipe) {
         if self.order_field.is_some() {
             recipe.order.clone_from(&self.order_field);
         }
@@ -125,7 +125,7 @@ impl OrderArgs {
 }
 
 /// Refuses a replayed recipe that orders documents, where they are taken as they come.
-pub(super) fn as_they_come(recipe: JobRecipe) -> Result<JobRecipe, Failure> {
+pub(super) fn require_input_order(recipe: JobRecipe) -> Result<JobRecipe, Failure> {
     match &recipe.order {
         None => Ok(recipe),
         Some(field) => Err(Failure::Usage(format!(
@@ -193,8 +193,8 @@ impl StartArgs {
         ReadOptions { skip_unreadable: self.skip_unreadable, ..options }
     }
 
-    /// Makes room for a new job where that is asked for.
-    pub fn make_room(&self, folder: &Path) -> Result<(), Failure> {
+    /// Removes an earlier job from a folder if `--force` was given.
+    pub fn clear_if_forced(&self, folder: &Path) -> Result<(), Failure> {
         if self.force { Ok(begin_anew(folder)?) } else { Ok(()) }
     }
 }
@@ -360,7 +360,7 @@ pub struct LexiconShowArgs {
 impl LexiconArgs {
     /// A recipe by which words are read and counted; nothing is compared.
     pub fn recipe(&self) -> JobRecipe {
-        self.input.reading.asked().recipe(Task::Pairs)
+        self.input.reading.document_options().recipe(Task::Pairs)
     }
 }
 
@@ -441,7 +441,7 @@ impl ResourceArgs {
             SpoolArg::Disk => Spool::Disk,
             SpoolArg::None => Spool::None,
         };
-        asked::settings(self.threads.map(NonZeroUsize::get), self.memory, spool)
+        request::settings(self.threads.map(NonZeroUsize::get), self.memory, spool)
     }
 }
 
@@ -452,10 +452,10 @@ impl DedupArgs {
             ClusterArg::Star => ClusterRule::Star,
             ClusterArg::Components => ClusterRule::Components,
         };
-        let documents = self.input.reading.asked();
+        let documents = self.input.reading.document_options();
         let mut recipe =
-            self.matching.asked().dedup(&documents, &self.keep, cluster, !self.against.is_empty())?;
-        self.order.settle(&mut recipe);
+            self.matching.options().dedup(&documents, &self.keep, cluster, !self.against.is_empty())?;
+        self.order.apply_to(&mut recipe);
         recipe.other_fields.extend(self.against_fields.iter().cloned());
         recipe.other_options()?;
         Ok(recipe)
@@ -488,16 +488,16 @@ impl From<TableFormat> for RowFormat {
 impl PairsArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.asked().pairs(&self.input.reading.asked(), self.all)?;
-        self.order.settle(&mut recipe);
+        let mut recipe = self.matching.options().pairs(&self.input.reading.document_options(), self.all)?;
+        self.order.apply_to(&mut recipe);
         Ok(recipe)
     }
 }
 
 impl MatchArgs {
     /// Returns the options of matching in the form that recipes are made from.
-    pub fn asked(&self) -> Matching {
-        Matching {
+    pub fn options(&self) -> MatchingOptions {
+        MatchingOptions {
             methods: self.method.clone(),
             combine: match self.combine {
                 CombineArg::Any => Combine::Any,

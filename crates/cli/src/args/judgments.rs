@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use lookalike::engine::JobRecipe;
 use lookalike::engine::recipe::Task;
-use lookalike::judgments::{Later, Layout, Stays};
+use lookalike::judgments::{DuplicateTreatment, KeepRule, Layout};
 
-use super::job::as_they_come;
+use super::job::require_input_order;
 use super::{MatchArgs, ReadingArgs, ResourceArgs};
 use crate::exit::Failure;
 
@@ -73,7 +73,7 @@ pub struct JudgmentsStatsArgs {
 
 /// Output files: the lists without near-duplicates, and the list of what was removed.
 #[derive(Debug, Clone, Args)]
-pub struct LeftArgs {
+pub struct OutputArgs {
     /// File for what stays; of several inputs, a folder for files of their names
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
@@ -122,7 +122,9 @@ pub struct NearArgs {
 impl NearArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let recipe = as_they_come(self.matching.asked().recipe(Task::Dedup, &self.reading.asked())?)?;
+        let recipe = require_input_order(
+            self.matching.options().recipe(Task::Dedup, &self.reading.document_options())?,
+        )?;
         match recipe.within.as_deref() {
             Some(field) if field != "@host" => Err(Failure::Usage(format!(
                 "--within {field} cannot be used here, where documents are copied without their fields; --within @host can"
@@ -141,7 +143,7 @@ pub struct JudgmentsDedupArgs {
 
     /// The output files.
     #[command(flatten)]
-    pub left: LeftArgs,
+    pub outputs: OutputArgs,
 
     /// File for judgments that went and said something else than those that stay
     #[arg(long, value_name = "FILE")]
@@ -149,13 +151,13 @@ pub struct JudgmentsDedupArgs {
 
     /// Document of a group that stays for a topic: first or lowest-name
     #[arg(long, value_name = "WHICH", default_value = "first", hide_possible_values = true)]
-    pub keep: StaysArg,
+    pub keep: KeepArg,
 
     /// Treatment of the other documents: remove or mark
     ///
     /// mark keeps them, with 0 in place of a grade that says relevant.
     #[arg(long, value_name = "WHAT", default_value = "remove", hide_possible_values = true)]
-    pub others: LaterArg,
+    pub others: OthersArg,
 
     /// The source of near-duplicates.
     #[command(flatten)]
@@ -171,47 +173,47 @@ pub struct RunsDedupArgs {
 
     /// The output files.
     #[command(flatten)]
-    pub left: LeftArgs,
+    pub outputs: OutputArgs,
 
     /// The source of near-duplicates.
     #[command(flatten)]
     pub near: NearArgs,
 }
 
-/// [`Stays`] as typed.
+/// [`KeepRule`] as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum StaysArg {
+pub enum KeepArg {
     /// The one that the file names first
     First,
     /// The one whose name sorts first
     LowestName,
 }
 
-impl StaysArg {
-    /// Returns the [`Stays`] that was typed.
-    pub fn stays(self) -> Stays {
+impl KeepArg {
+    /// Returns the [`KeepRule`] that was typed.
+    pub fn rule(self) -> KeepRule {
         match self {
-            StaysArg::First => Stays::First,
-            StaysArg::LowestName => Stays::LowestName,
+            KeepArg::First => KeepRule::First,
+            KeepArg::LowestName => KeepRule::LowestName,
         }
     }
 }
 
-/// [`Later`] as typed.
+/// [`DuplicateTreatment`] as typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum LaterArg {
+pub enum OthersArg {
     /// They are left out
     Remove,
     /// They stay as not relevant
     Mark,
 }
 
-impl LaterArg {
-    /// Returns the [`Later`] that was typed.
-    pub fn later(self) -> Later {
+impl OthersArg {
+    /// Returns the [`DuplicateTreatment`] that was typed.
+    pub fn rule(self) -> DuplicateTreatment {
         match self {
-            LaterArg::Remove => Later::Remove,
-            LaterArg::Mark => Later::Mark,
+            OthersArg::Remove => DuplicateTreatment::Remove,
+            OthersArg::Mark => DuplicateTreatment::Mark,
         }
     }
 }

@@ -8,7 +8,7 @@ mod job;
 mod judgments;
 mod lab;
 mod serve;
-mod two;
+mod two_corpora;
 mod urls;
 
 use std::ffi::{OsStr, OsString};
@@ -17,24 +17,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use lookalike::asked::{self, Documents, size};
 use lookalike::corpus::{Corpus, Fields, Format, MaxRejected, Namespaces, ReadOptions};
 use lookalike::engine::{Settings, Spool};
+use lookalike::request::{self, DocumentOptions, size};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
 
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::Failure;
 use crate::progress::Style;
 
 pub use bench::{BenchCommand, BenchServeArgs};
 pub use census::{
-    AskingArgs, CensusCommand, CensusCompareArgs, CensusIndexArgs, CensusIpArgs, CensusSampleArgs,
-    CensusSizeArgs, CensusWalkArgs, IndexKindArg, WalkMethodArg,
+    CensusCommand, CensusCompareArgs, CensusIndexArgs, CensusIpArgs, CensusSampleArgs, CensusSizeArgs,
+    CensusWalkArgs, IndexKindArg, QueryArgs, WalkMethodArg,
 };
 pub use check::CheckFolderArgs;
 pub use index::{
-    IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
+    IndexAddArgs, IndexCommand, IndexCreateArgs, IndexInfoArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, WritingArgs,
 };
 pub use job::{
@@ -42,12 +42,12 @@ pub use job::{
     OrderArgs, PairsArgs, ResourceArgs, SpoolArg, StartArgs, TableFormat, WriteArg,
 };
 pub use judgments::{
-    JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, LaterArg, LeftArgs, NearArgs, QrelsArgs,
-    RunsCommand, RunsDedupArgs, StaysArg,
+    JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, KeepArg, NearArgs, OthersArg, OutputArgs,
+    QrelsArgs, RunsCommand, RunsDedupArgs,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
 pub use serve::{LogArg, ServeArgs};
-pub use two::{CompareArgs, SegmentArg, TransferArgs, right_segments};
+pub use two_corpora::{CompareArgs, SegmentArg, TransferArgs, right_segments};
 pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
 
 /// Finds near-duplicate documents inside and between web-scale text corpora
@@ -223,7 +223,7 @@ pub struct InputArgs {
 pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, Failure> {
     let corpus = Corpus::open(inputs, options)?;
     if !corpus.left_out().is_empty() {
-        tell(corpus.left_out());
+        print_message(corpus.left_out());
     }
     Ok(corpus)
 }
@@ -259,7 +259,7 @@ pub struct ReadingArgs {
     ///
     /// One of jsonl, parquet, warc (also WET), arc, trec, mediawiki, mbox, email, csv, tsv, html, text, list (of
     /// addresses, also with an id and a tab before each).
-    #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = asked::format)]
+    #[arg(long, value_name = "FORMAT", help_heading = "Reading", value_parser = request::format)]
     pub input_format: Option<Format>,
 
     /// Field or column with a document's id
@@ -281,7 +281,7 @@ pub struct ReadingArgs {
     /// Longer records are rejected
     ///
     /// K and M stand for powers of 1024; at most 128M. Memory grows with the longest record that is accepted.
-    #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = asked::document_size)]
+    #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Reading", value_parser = request::document_size)]
     pub max_document_bytes: usize,
 
     /// MediaWiki: every revision is a document, not only the last
@@ -289,7 +289,7 @@ pub struct ReadingArgs {
     pub revisions: bool,
 
     /// MediaWiki: namespaces to read, such as 0,4, or all
-    #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = asked::namespaces)]
+    #[arg(long, value_name = "LIST", default_value = "0", help_heading = "Reading", value_parser = request::namespaces)]
     pub namespaces: Namespaces,
 
     /// Part of a document to take: page, main or email
@@ -302,24 +302,24 @@ pub struct ReadingArgs {
     /// Recipe from text to words: web, thesis, kolcz or yandex
     ///
     /// Parameters can be changed behind a colon, as in web:words=dictionary,min-letters=2.
-    #[arg(long, value_name = "PROFILE", default_value = "web", help_heading = "Text", value_parser = asked::profile)]
+    #[arg(long, value_name = "PROFILE", default_value = "web", help_heading = "Text", value_parser = request::profile)]
     pub profile: Profile,
 }
 
 impl ReadingArgs {
     /// Returns the options as recipes store them.
-    pub fn recipe(&self) -> lookalike::engine::recipe::Reading {
-        self.asked().recipe(lookalike::engine::recipe::Task::Dedup).reading
+    pub fn recipe(&self) -> lookalike::engine::recipe::ReadSettings {
+        self.document_options().recipe(lookalike::engine::recipe::Task::Dedup).reading
     }
 
     /// Returns the options of reading in the form that recipes are made from.
-    pub fn asked(&self) -> Documents {
+    pub fn document_options(&self) -> DocumentOptions {
         let content = self.content.map(|content| match content {
             ContentArg::Page => ContentMode::Page,
             ContentArg::Main => ContentMode::Main,
             ContentArg::Email => ContentMode::Email,
         });
-        Documents { reading: self.options(), content, profile: self.profile.clone() }
+        DocumentOptions { reading: self.options(), content, profile: self.profile.clone() }
     }
 
     /// Returns the options by which records become documents.
@@ -341,7 +341,7 @@ impl ReadingArgs {
 
     /// Returns the part of a document that is taken as its text.
     pub fn content_mode(&self) -> ContentMode {
-        self.asked().content_mode()
+        self.document_options().content_mode()
     }
 }
 
@@ -415,7 +415,7 @@ pub struct WorkArgs {
 impl WorkArgs {
     /// Allows the readers of a corpus their share of memory; returns how the work is done, on no more threads than there is memory for.
     pub fn settings(&self, corpus: &Corpus, threads: usize) -> Result<Settings, Failure> {
-        let settings = asked::settings(Some(threads), self.memory, Spool::Auto);
+        let settings = request::settings(Some(threads), self.memory, Spool::Auto);
         let threads = settings.bound_decoders(corpus)?;
         Ok(Settings { threads, ..settings })
     }

@@ -49,7 +49,7 @@ pub struct ServeArgs {
     /// Longest body of a request, and longest line of a stream
     ///
     /// K and M stand for powers of 1024; at most 128M. Longer ones are answered with 413.
-    #[arg(long, value_name = "SIZE", default_value = "16M", help_heading = "Limits", value_parser = lookalike::asked::document_size)]
+    #[arg(long, value_name = "SIZE", default_value = "16M", help_heading = "Limits", value_parser = lookalike::request::document_size)]
     pub max_body: usize,
 
     /// Most documents in one request; a stream of JSON lines has no such limit
@@ -121,8 +121,9 @@ mod tests {
 
     #[test]
     fn times_have_units() {
-        let told = ["500ms", "30s", "30", "5m"].map(|text| duration(text).map(|time| time.as_millis()));
-        assert_eq!(told, [Ok(500), Ok(30_000), Ok(30_000), Ok(300_000)]);
+        let milliseconds =
+            ["500ms", "30s", "30", "5m"].map(|text| duration(text).map(|time| time.as_millis()));
+        assert_eq!(milliseconds, [Ok(500), Ok(30_000), Ok(30_000), Ok(300_000)]);
         for wrong in ["", "s", "0", "5h", "-1s", "1.5s", "99999999999999999999s", "1440000m"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }

@@ -106,7 +106,7 @@ impl UrlsArgs {
     /// Options of reading for the left side and for the others: no record needs a text.
     pub fn options(&self) -> Result<[ReadOptions; 2], EngineError> {
         let other_fields = self.with_fields.iter().cloned().collect();
-        let recipe = JobRecipe { other_fields, ..self.reading.asked().recipe(Task::Compare) };
+        let recipe = JobRecipe { other_fields, ..self.reading.document_options().recipe(Task::Compare) };
         let options =
             |options| ReadOptions { addresses: true, ..self.start.options(self.resources.reading(options)) };
         Ok([recipe.read_options()?, recipe.other_options()?].map(options))

@@ -4,52 +4,52 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, CorpusError, List};
+use lookalike::corpus::{Corpus, CorpusError, ListReader};
 use lookalike::engine::delivered::{put_on_disk, write_durably};
 use lookalike::engine::job::sweep;
-use lookalike::engine::patch::{By, Counts, Cut, Patch};
+use lookalike::engine::patch::{Counts, ListKey, Patch, PatchPlan};
 use lookalike::text::hash;
 use lookalike::walk::{self, Stage, Watch};
 
-use super::job::outside;
+use super::job::check_output_outside;
 use super::lists::name_of;
-use super::rejections::{Rejections, Told, Waiting};
+use super::rejections::{ClosedRejections, Rejections, ShardRejections};
 use crate::args::{ApplyArgs, ByArg};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::apart_from;
+use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
 
-/// Say in the folder what is written there, and what of it is done; inputs pass over names that begin with a dot.
-const TICKET: &str = ".apply";
-const DONE: &str = ".apply-done";
+/// Files in the folder: the digest of the request, and the journal of what is done; inputs pass over names that begin with a dot.
+const REQUEST_FILE: &str = ".apply";
+const JOURNAL: &str = ".apply-done";
 
 pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.input.inputs.iter().any(|input| input == "-") {
         let sentence = "the input is read twice and cannot be standard input; save it to a file first";
         return Err(Failure::Usage(sentence.to_owned()));
     }
-    outside(&args.input.inputs, &args.output)?;
+    check_output_outside(&args.input.inputs, &args.output)?;
     let corpus = args.input.corpus()?;
-    apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_outputs(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let settings = args.work.settings(&corpus, args.threads())?;
-    corpus.look(false)?;
+    corpus.check_first_records(false)?;
     let by = match args.by {
-        ByArg::Id => By::Id,
-        ByArg::N => By::Number,
+        ByArg::Id => ListKey::Id,
+        ByArg::N => ListKey::Number,
     };
-    let patch = Patch::read(&name_of(&args.removed), List::open(&args.removed)?, by)?;
-    let ticket = ticket(&corpus, args, &patch);
-    check_folder(&args.output, &ticket)?;
+    let patch = Patch::read(&name_of(&args.removed), ListReader::open(&args.removed)?, by)?;
+    let request = request_digest(&corpus, args, &patch);
+    check_folder(&args.output, &request)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let progress = Progress::show(args.work.progress, Total::Unknown, watch);
-    let (cut, told) = find(args, &corpus, &patch, settings.threads, watch)?;
-    told.iter().try_for_each(|told| rejections.tell_all(told))?;
+    let (cut, closed) = find(args, &corpus, &patch, settings.threads, watch)?;
+    closed.iter().try_for_each(|closed| rejections.report_all(closed))?;
     let documents = cut.counts.documents - cut.counts.rejected;
     rejections.check(documents, args.work.max_rejected.unwrap_or_default())?;
-    take_folder(&args.output, &ticket)?;
+    prepare_folder(&args.output, &request)?;
     watch.begin(Stage { name: "write", total: corpus.bytes(), reads: true });
-    let (content, journal) = (args.input.content_mode(), args.output.join(DONE));
+    let (content, journal) = (args.input.content_mode(), args.output.join(JOURNAL));
     cut.write(&corpus, content, &args.output, &journal, settings.threads, watch)?;
     corpus.check()?;
     // Whoever is told that they are done may throw the input away.
@@ -66,20 +66,20 @@ fn find(
     patch: &Patch,
     threads: usize,
     watch: &Watch,
-) -> Result<(Cut, Vec<Told>), Failure> {
+) -> Result<(PatchPlan, Vec<ClosedRejections>), Failure> {
     watch.begin(Stage { name: "find", total: corpus.bytes(), reads: true });
     let found = walk::shards(corpus, threads, |shard| {
-        let mut waiting = Waiting::new(args.work.rejected.is_some());
+        let mut rejections = ShardRejections::new(args.work.rejected.is_some());
         let survey =
-            patch.survey(shard, corpus, watch, |rejection| Ok(waiting.add(&shard.name, rejection)?))?;
-        Ok((survey, waiting.close()?))
+            patch.scan(shard, corpus, watch, |rejection| Ok(rejections.add(&shard.name, rejection)?))?;
+        Ok((survey, rejections.close()?))
     })?;
-    let (surveys, told): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-    Ok((patch.settle(&surveys)?, told))
+    let (surveys, closed): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    Ok((patch.plan(&surveys)?, closed))
 }
 
 /// Returns a digest of everything that decides the copy: version, shards, options, content mode and patch.
-fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
+fn request_digest(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
     let shards: Vec<String> = corpus
         .shards()
         .iter()
@@ -91,8 +91,8 @@ fn ticket(corpus: &Corpus, args: &ApplyArgs, patch: &Patch) -> String {
 }
 
 /// Refuses a folder with something else in it than what the same command has begun.
-fn check_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
-    let ours = std::fs::read_to_string(folder.join(TICKET)).is_ok_and(|before| before == ticket);
+fn check_folder(folder: &Path, request: &str) -> Result<(), Failure> {
+    let ours = std::fs::read_to_string(folder.join(REQUEST_FILE)).is_ok_and(|before| before == request);
     let full = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
     if ours || !full && !folder.is_file() {
         return Ok(());
@@ -101,12 +101,12 @@ fn check_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
     Err(Failure::Usage(format!("{name} is there, and not from the same input and list; name a new folder")))
 }
 
-/// Makes the folder and says in it what will be there.
-fn take_folder(folder: &Path, ticket: &str) -> Result<(), Failure> {
+/// Makes the folder and stores the digest of the request in it.
+fn prepare_folder(folder: &Path, request: &str) -> Result<(), Failure> {
     let name = |path: &Path| path.display().to_string();
     std::fs::create_dir_all(folder).map_err(|source| CorpusError::Write { name: name(folder), source })?;
     sweep(folder);
-    Ok(write_durably(&folder.join(TICKET), ticket.as_bytes())?)
+    Ok(write_durably(&folder.join(REQUEST_FILE), request.as_bytes())?)
 }
 
 fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure> {
@@ -126,11 +126,11 @@ fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure
         ByArg::Id => "id",
         ByArg::N => "n, their place in the input",
     };
-    tell(format_args!("{}: documents went by {by}", args.output.display()));
+    print_message(format_args!("{}: documents went by {by}", args.output.display()));
     if counts.duplicates > 0 {
         let way = if patch.has_numbers() { "; --by n takes single documents" } else { "" };
         let count = thousands(counts.duplicates);
-        tell(format_args!("{count} documents more than ids went, since several bear one id{way}"));
+        print_message(format_args!("{count} documents more than ids went, since several bear one id{way}"));
     }
     Ok(())
 }

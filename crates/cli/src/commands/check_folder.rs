@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::engine::check::{Checked, Results};
+use lookalike::engine::check::{CheckReport, Results};
 use lookalike::index::Index;
 use lookalike::walk::Watch;
 
@@ -15,7 +15,7 @@ use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &CheckFolderArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    if Index::is_there(&args.folder) {
+    if Index::exists(&args.folder) {
         if args.measure || !args.inputs.is_empty() {
             let sentence =
                 "an index has its texts with it and is always measured; leave --measure and INPUT out";
@@ -61,7 +61,7 @@ fn measure(args: &CheckFolderArgs, results: &mut Results<'_>, watch: &Arc<Watch>
     lab::on_threads(settings.threads, || results.measure(&corpus, &settings, work.path(), watch))
 }
 
-fn print(checked: &Checked, args: &CheckFolderArgs) -> Result<Outcome, Failure> {
+fn print(checked: &CheckReport, args: &CheckFolderArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::stdout().lock();
     if args.json {
         let text = serde_json::to_string_pretty(checked).map_err(std::io::Error::from)?;

@@ -9,14 +9,14 @@ use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards};
 use lookalike::report::study_page;
 use lookalike::walk::Watch;
 use lookalike_overlap::address::Matching;
-use lookalike_transfer::compare::{Summary, Wanted, write};
+use lookalike_transfer::compare::{ComparisonSettings, Summary, write};
 use lookalike_transfer::segments::Segments;
 use lookalike_transfer::study::study;
 use serde::{Deserialize, Serialize};
 
-use super::job::ShownSide;
+use super::job::SideCounts;
 use crate::args::{CompareArgs, right_segments};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -29,9 +29,9 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         let sentence = "the left side is read more than once and cannot be standard input; name files";
         return Err(Failure::Usage(sentence.to_owned()));
     }
-    super::job::outside(&args.left, &args.output)?;
-    super::job::outside(&right, &args.output)?;
-    args.start.make_room(&args.output)?;
+    super::job::check_output_outside(&args.left, &args.output)?;
+    super::job::check_output_outside(&right, &args.output)?;
+    args.start.clear_if_forced(&args.output)?;
     let format = args.row_format();
     let job = Job {
         recipe,
@@ -41,72 +41,81 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs { format, write: Shards::None, annotate: false, suffix: "" },
     };
-    super::job::say_what_it_takes(&job);
+    super::job::print_advice(&job);
     match job.open(&args.output)? {
         Opened::Finished(_) => {
-            let before: Asked = super::job::summary(&args.output)?;
-            if before.asked != asked(args) {
+            let before: StoredRequest = super::job::summary(&args.output)?;
+            if before.request != request_options(args) {
                 return Err(Failure::Usage(format!(
                     "{} holds this comparison, finished, and counted by other segments or with another forecast; name another folder",
                     args.output.display()
                 )));
             }
-            tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
+            print_message(format_args!(
+                "{} holds this job, finished; nothing is left to do",
+                args.output.display()
+            ));
         }
         Opened::Open(open) => work(*open, args, watch)?,
     }
-    let shown: Shown = super::job::summary(&args.output)?;
-    print(&shown, &args.output)?;
-    let rejected = shown.left.rejected + shown.right.rejected;
-    Ok(super::job::ended(&shown.reasons, rejected, args.resources.strict))
+    let summary: PrintedSummary = super::job::summary(&args.output)?;
+    print(&summary, &args.output)?;
+    let rejected = summary.left.rejected + summary.right.rejected;
+    Ok(super::job::report_rejections(&summary.reasons, rejected, args.resources.strict))
 }
 
 /// Describes the options that the recipe does not hold: segments, forecast and snapshots.
-fn asked(args: &CompareArgs) -> String {
+fn request_options(args: &CompareArgs) -> String {
     let snapshots: Vec<usize> = args.with.snapshots.iter().map(Vec::len).collect();
     format!("segments {:?}, forecast {:?}, snapshots {snapshots:?}", args.segment, args.forecast)
 }
 
 /// `summary.json`: what was found, and what was asked for.
 #[derive(Serialize)]
-struct Answer {
+struct SummaryFile {
     #[serde(flatten)]
     summary: Summary,
-    asked: String,
+    #[serde(rename = "asked")]
+    request: String,
 }
 
+/// The options of the request whose results a folder holds.
 #[derive(Deserialize)]
-struct Asked {
-    asked: String,
+struct StoredRequest {
+    #[serde(rename = "asked")]
+    request: String,
 }
 
 /// Runs the job to its end.
 fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(), Failure> {
-    super::job::say_how_it_begins(&open);
+    super::job::print_start_notes(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();
     let parts = right_segments(&args.with, args.segment, &args.start.options(recipe.read_options()?))?;
-    let wanted = Wanted {
-        methods: args.matching.asked().names(&recipe),
-        segments: Segments::new(parts, &open.shard_places(watch)?),
+    let settings = ComparisonSettings {
+        methods: args.matching.options().names(&recipe),
+        segments: Segments::new(parts, &open.shard_ranges(watch)?),
         forecast: args.forecast.map(|segments| segments.get()),
         matching: Matching::Normal,
     };
-    let comparison = write(&open, &args.output, args.row_format(), wanted, watch)?;
+    let comparison = write(&open, &args.output, args.row_format(), settings, watch)?;
     drop(progress);
     let names = [&args.left, &args.with.inputs()].map(|inputs| super::lab::name_of(inputs));
     let study = study([&names[0], &names[1]], &comparison, &recipe, &findings);
     open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
-    open.finish(&Answer { asked: asked(args), summary: comparison.summary(&recipe, &findings) })?;
+    open.finish(&SummaryFile {
+        request: request_options(args),
+        summary: comparison.summary(&recipe, &findings),
+    })?;
     Ok(())
 }
 
 /// The parts of `summary.json` that are printed.
 #[derive(Deserialize)]
-struct Shown {
-    left: ShownSide,
-    right: ShownSide,
+struct PrintedSummary {
+    left: SideCounts,
+    right: SideCounts,
     common_ids: u64,
     pairs: u64,
     near_pairs: u64,
@@ -118,13 +127,13 @@ struct Shown {
     giant_groups: u64,
     #[serde(default)]
     unverified: bool,
-    statistics: Vec<ShownMethod>,
+    statistics: Vec<MethodCounts>,
     #[serde(default)]
     reasons: Vec<Loss>,
 }
 
 #[derive(Deserialize)]
-struct ShownMethod {
+struct MethodCounts {
     segment: Option<String>,
     method: Option<String>,
     pairs: u64,
@@ -132,30 +141,30 @@ struct ShownMethod {
     near: u64,
 }
 
-fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
-    let share = |part: u64| match shown.left.documents - shown.left.rejected {
+fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
+    let share = |part: u64| match summary.left.documents - summary.left.rejected {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
     };
     let rows = [
-        ("left documents", shown.left.documents, String::new()),
-        ("right documents", shown.right.documents, String::new()),
-        ("rejected", shown.left.rejected + shown.right.rejected, String::new()),
-        ("ids on both sides", shown.common_ids, String::new()),
-        ("candidate pairs", shown.candidates, String::new()),
-        ("pairs measured", shown.verified, String::new()),
-        ("pairs accepted", shown.pairs, String::new()),
-        ("near-duplicates", shown.near_pairs, String::new()),
-        ("left found", shown.found, share(shown.found)),
-        ("left near", shown.near, share(shown.near)),
-        ("address shared", shown.with_address, share(shown.with_address)),
-        ("giant groups", shown.giant_groups, String::new()),
+        ("left documents", summary.left.documents, String::new()),
+        ("right documents", summary.right.documents, String::new()),
+        ("rejected", summary.left.rejected + summary.right.rejected, String::new()),
+        ("ids on both sides", summary.common_ids, String::new()),
+        ("candidate pairs", summary.candidates, String::new()),
+        ("pairs measured", summary.verified, String::new()),
+        ("pairs accepted", summary.pairs, String::new()),
+        ("near-duplicates", summary.near_pairs, String::new()),
+        ("left found", summary.found, share(summary.found)),
+        ("left near", summary.near, share(summary.near)),
+        ("address shared", summary.with_address, share(summary.with_address)),
+        ("giant groups", summary.giant_groups, String::new()),
     ];
     let mut out = std::io::stdout().lock();
     for (name, number, more) in rows {
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
-    let methods: Vec<(&str, &ShownMethod)> = shown
+    let methods: Vec<(&str, &MethodCounts)> = summary
         .statistics
         .iter()
         .filter(|row| row.segment.is_none())
@@ -170,7 +179,7 @@ fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
         }
         writeln!(out)?;
     }
-    if shown.unverified {
+    if summary.unverified {
         writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
     writeln!(out, "report            {}", folder.join("report.html").display())?;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::Writer;
 use lookalike::corpus::write::sync::sync;
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 
 use super::rejections::Rejections;
 use crate::args::ConvertArgs;
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::apart_from;
+use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -23,9 +23,9 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         .flatten()
         .map(PathBuf::as_path)
         .collect();
-    apart_from(&corpus, &outputs)?;
+    check_outputs(&corpus, &outputs)?;
     args.work.settings(&corpus, 1)?;
-    corpus.look(false)?;
+    corpus.check_first_records(false)?;
     let mut writer = Writer::create(&args.output)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
     let total = corpus.bytes().map_or(Total::Unknown, Total::Bytes);
@@ -34,9 +34,9 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     for shard in corpus.shards() {
         walk::documents(shard, corpus.options(), args.input.content_mode(), watch, |found| {
             match found {
-                Found::Rejected(rejection) => rejections.tell(&shard.name, &rejection)?,
-                Found::Skipped(_) => {}
-                Found::Document { document, text } => {
+                WalkItem::Rejected(rejection) => rejections.report(&shard.name, &rejection)?,
+                WalkItem::Skipped(_) => {}
+                WalkItem::Document { document, text } => {
                     let others = document.extras.get(0);
                     writer.document_with(document.id, document.url, text, others)?;
                     written += 1;
@@ -50,6 +50,6 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     rejections.check(written, args.work.max_rejected.unwrap_or_default())?;
     writer.finish()?;
     sync(std::slice::from_ref(&args.output))?;
-    tell(format_args!("{}: {} documents", args.output.display(), thousands(written)));
+    print_message(format_args!("{}: {} documents", args.output.display(), thousands(written)));
     Ok(rejections.finish(args.work.strict)?)
 }

@@ -8,9 +8,9 @@ use lookalike::engine::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Summ
 use lookalike::walk::Watch;
 use lookalike::{page, report};
 
-use super::{daily, plan, sample};
+use super::{incremental, plan, sample};
 use crate::args::DedupArgs;
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     if args.annotate && args.write != crate::args::WriteArg::Kept {
         return Err(Failure::Usage("--annotate goes with --write kept".to_owned()));
     }
-    if let Some(summary) = daily::run(args, &recipe, watch)? {
+    if let Some(summary) = incremental::run(args, &recipe, watch)? {
         return Ok(super::job::outcome(&summary, args.resources.strict));
     }
     let options = |options| args.start.options(args.resources.reading(options));
@@ -49,13 +49,16 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         return plan::run(job, args, watch);
     }
     let folder = args.output.clone().unwrap_or_else(|| PathBuf::from(SAMPLE_FOLDER));
-    super::job::outside(&args.input.inputs, &folder)?;
-    args.start.make_room(&folder)?;
-    super::job::say_what_it_takes(&job);
+    super::job::check_output_outside(&args.input.inputs, &folder)?;
+    args.start.clear_if_forced(&folder)?;
+    super::job::print_advice(&job);
     let recipe = job.recipe.clone();
     let summary = match job.open(&folder)? {
         Opened::Finished(summary) => {
-            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            print_message(format_args!(
+                "{} holds this job, finished; nothing is left to do",
+                folder.display()
+            ));
             *summary
         }
         Opened::Open(open) => {
@@ -77,7 +80,7 @@ fn work(
     args: &DedupArgs,
     watch: &Arc<Watch>,
 ) -> Result<Findings, Failure> {
-    super::job::say_how_it_begins(&open);
+    super::job::print_start_notes(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

@@ -9,7 +9,7 @@ use lookalike::corpus::Corpus;
 use lookalike::report::{Change, Comparison, Overlap, Segment, Side, View, compare, edit_similarity};
 use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
-use lookalike::walk::{self, Found, WalkError, Watch};
+use lookalike::walk::{self, WalkError, WalkItem, Watch};
 use serde::Serialize;
 
 use super::rejections::Rejections;
@@ -21,7 +21,7 @@ use crate::progress::thousands;
 const CONTEXT: usize = 8;
 
 pub(crate) fn run(args: &DiffArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let (name_a, name_b) = (Name::of(&args.a), Name::of(&args.b));
+    let (name_a, name_b) = (DocumentRef::of(&args.a), DocumentRef::of(&args.b));
     if name_a.corpus == "-" && name_b.corpus == "-" {
         return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
     }
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &DiffArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     analyser.read(&b.text, &mut right);
     let view = View { context: (!args.all).then_some(CONTEXT), ..View::whole() };
     let comparison = compare(&a.side(&left), &b.side(&right), &view);
-    let measured = Measured {
+    let measured = Measurements {
         a: &a,
         b: &b,
         shingle: args.shingle.get(),
@@ -53,18 +53,18 @@ pub(crate) fn run(args: &DiffArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     Ok(Outcome::Done)
 }
 
-/// The document that was asked for.
+/// A reference to a document: a corpus, and an id in it.
 #[derive(Debug, PartialEq, Eq)]
-struct Name<'a> {
+struct DocumentRef<'a> {
     corpus: OsString,
     /// Its id; without one, the only document there.
     id: Option<&'a str>,
 }
 
-impl<'a> Name<'a> {
+impl<'a> DocumentRef<'a> {
     /// Takes `corpus#id` apart. A file whose name has a `#` in it is that file.
     fn of(typed: &'a OsStr) -> Self {
-        let whole = Name { corpus: typed.to_owned(), id: None };
+        let whole = DocumentRef { corpus: typed.to_owned(), id: None };
         let Some(text) = typed.to_str() else { return whole };
         if Path::new(typed).exists() {
             return whole;
@@ -73,7 +73,7 @@ impl<'a> Name<'a> {
         let splits = || text.match_indices('#').map(|(at, _)| (&text[..at], &text[at + 1..]));
         // Patterns and addresses are not there as files; no # is to be expected in them.
         let split = splits().find(|(corpus, _)| is_there(corpus)).or_else(|| splits().next());
-        split.map_or(whole, |(corpus, id)| Name { corpus: corpus.into(), id: Some(id) })
+        split.map_or(whole, |(corpus, id)| DocumentRef { corpus: corpus.into(), id: Some(id) })
     }
 
     fn read(&self, reading: &ReadingArgs, watch: &Watch) -> Result<Page, Failure> {
@@ -83,28 +83,28 @@ impl<'a> Name<'a> {
         for shard in corpus.shards() {
             walk::documents_while(shard, corpus.options(), reading.content_mode(), watch, |found| {
                 match found {
-                    Found::Rejected(rejection) => rejections.tell(&shard.name, &rejection)?,
-                    Found::Document { document, text } if self.id.is_none_or(|id| id == document.id) => {
+                    WalkItem::Rejected(rejection) => rejections.report(&shard.name, &rejection)?,
+                    WalkItem::Document { document, text } if self.id.is_none_or(|id| id == document.id) => {
                         let url = document.url.map(str::to_owned);
                         pages.push(Page { id: document.id.to_owned(), url, text: text.to_owned() });
                     }
                     _ => {}
                 }
-                Ok::<_, WalkError>(pages.len() < self.wanted())
+                Ok::<_, WalkError>(pages.len() < self.max_matches())
             })?;
-            if pages.len() == self.wanted() {
+            if pages.len() == self.max_matches() {
                 break;
             }
         }
-        self.only(pages)
+        self.require_one(pages)
     }
 
     /// Returns the number of documents after which the search ends: one with the id, or without an id two, which is one too many.
-    fn wanted(&self) -> usize {
+    fn max_matches(&self) -> usize {
         if self.id.is_some() { 1 } else { 2 }
     }
 
-    fn only(&self, mut pages: Vec<Page>) -> Result<Page, Failure> {
+    fn require_one(&self, mut pages: Vec<Page>) -> Result<Page, Failure> {
         let corpus = visible(&self.corpus.to_string_lossy());
         match (pages.pop(), pages.pop(), self.id) {
             (Some(page), None, _) => Ok(page),
@@ -120,7 +120,7 @@ impl<'a> Name<'a> {
     }
 }
 
-/// A document that was found.
+/// The document of a reference.
 #[derive(Debug)]
 struct Page {
     id: String,
@@ -135,7 +135,7 @@ impl Page {
 }
 
 /// The measurements between two documents.
-struct Measured<'a> {
+struct Measurements<'a> {
     a: &'a Page,
     b: &'a Page,
     shingle: usize,
@@ -146,7 +146,7 @@ struct Measured<'a> {
 
 /// The object of `--json`.
 #[derive(Serialize)]
-struct Json<'a> {
+struct DiffJson<'a> {
     a: JsonSide<'a>,
     b: JsonSide<'a>,
     shingle: usize,
@@ -166,11 +166,11 @@ struct JsonSide<'a> {
     containment: Option<f64>,
 }
 
-fn write_json(out: &mut impl Write, measured: &Measured<'_>) -> io::Result<()> {
-    let Measured { a, b, shingle, overlap, edit, comparison } = *measured;
+fn write_json(out: &mut impl Write, measured: &Measurements<'_>) -> io::Result<()> {
+    let Measurements { a, b, shingle, overlap, edit, comparison } = *measured;
     // As in all other files: nine decimals.
     let rounded = |share: f64| (share * 1e9).round() / 1e9;
-    let json = Json {
+    let json = DiffJson {
         a: JsonSide {
             id: &a.id,
             url: a.url.as_deref(),
@@ -193,8 +193,8 @@ fn write_json(out: &mut impl Write, measured: &Measured<'_>) -> io::Result<()> {
     writeln!(out)
 }
 
-fn write_head(out: &mut impl Write, measured: &Measured<'_>) -> io::Result<()> {
-    let Measured { a, b, shingle, overlap, edit, comparison } = measured;
+fn write_head(out: &mut impl Write, measured: &Measurements<'_>) -> io::Result<()> {
+    let Measurements { a, b, shingle, overlap, edit, comparison } = measured;
     write_side(out, 'A', a, comparison.words_a)?;
     write_side(out, 'B', b, comparison.words_b)?;
     let share = |share: Option<f64>| share.map_or("not measured".to_owned(), |share| format!("{share:.4}"));
@@ -218,27 +218,30 @@ fn words(count: u64) -> String {
 }
 
 /// The strings before and after removed, added and folded words.
-struct Paint {
+struct Delimiters {
     removed: (&'static str, &'static str),
     added: (&'static str, &'static str),
     fold: (&'static str, &'static str),
 }
 
-const MARKS: Paint = Paint { removed: ("[-", "-]"), added: ("{+", "+}"), fold: ("", "") };
+const MARKS: Delimiters = Delimiters { removed: ("[-", "-]"), added: ("{+", "+}"), fold: ("", "") };
 
-const COLOURS: Paint =
-    Paint { removed: ("\x1b[31m", "\x1b[0m"), added: ("\x1b[32m", "\x1b[0m"), fold: ("\x1b[2m", "\x1b[0m") };
+const COLOURS: Delimiters = Delimiters {
+    removed: ("\x1b[31m", "\x1b[0m"),
+    added: ("\x1b[32m", "\x1b[0m"),
+    fold: ("\x1b[2m", "\x1b[0m"),
+};
 
 /// `refused` is the variable NO_COLOR, of which any value but an empty one says no (<https://no-color.org>).
-fn in_colour(asked: ColorArg, refused: Option<OsString>, terminal: bool) -> bool {
-    match asked {
+fn in_colour(choice: ColorArg, refused: Option<OsString>, terminal: bool) -> bool {
+    match choice {
         ColorArg::Always => true,
         ColorArg::Never => false,
         ColorArg::Auto => terminal && refused.is_none_or(|value| value.is_empty()),
     }
 }
 
-fn write_words(out: &mut impl Write, segments: &[Segment], paint: &Paint) -> io::Result<()> {
+fn write_words(out: &mut impl Write, segments: &[Segment], delimiters: &Delimiters) -> io::Result<()> {
     let mut blank = "";
     for (index, segment) in segments.iter().enumerate() {
         // Nothing between what was and what stands there now.
@@ -248,9 +251,9 @@ fn write_words(out: &mut impl Write, segments: &[Segment], paint: &Paint) -> io:
             && segment.text.is_some();
         out.write_all(if replaces { b"" } else { blank.as_bytes() })?;
         blank = match &segment.text {
-            Some(text) => write_text(out, segment.change, text, paint)?,
+            Some(text) => write_text(out, segment.change, text, delimiters)?,
             None => {
-                let (begin, end) = paint.fold;
+                let (begin, end) = delimiters.fold;
                 write!(out, "{begin}… {} …{end}", folded(segment))?;
                 " "
             }
@@ -260,11 +263,16 @@ fn write_words(out: &mut impl Write, segments: &[Segment], paint: &Paint) -> io:
 }
 
 /// Writes words, and returns the blanks behind them that stay outside of the marks.
-fn write_text<'t>(out: &mut impl Write, change: Change, text: &'t str, paint: &Paint) -> io::Result<&'t str> {
+fn write_text<'t>(
+    out: &mut impl Write,
+    change: Change,
+    text: &'t str,
+    delimiters: &Delimiters,
+) -> io::Result<&'t str> {
     let core = text.trim_end();
     let (begin, end) = match change {
-        Change::Removed => paint.removed,
-        Change::Added => paint.added,
+        Change::Removed => delimiters.removed,
+        Change::Added => delimiters.added,
         Change::Equal | Change::Uncompared => ("", ""),
     };
     // Line by line: pagers forget a colour at the end of a line.
@@ -317,17 +325,17 @@ mod tests {
 
     #[test]
     fn a_document_is_named_by_its_corpus_and_id() {
-        let name = |corpus: &str, id| Name { corpus: corpus.into(), id };
-        assert_eq!(Name::of("gone.jsonl#a#b".as_ref()), name("gone.jsonl", Some("a#b")));
-        assert_eq!(Name::of("s3://bucket/x.jsonl#7".as_ref()), name("s3://bucket/x.jsonl", Some("7")));
-        assert_eq!(Name::of("-#7".as_ref()), name("-", Some("7")));
-        assert_eq!(Name::of("gone.txt".as_ref()), name("gone.txt", None));
+        let name = |corpus: &str, id| DocumentRef { corpus: corpus.into(), id };
+        assert_eq!(DocumentRef::of("gone.jsonl#a#b".as_ref()), name("gone.jsonl", Some("a#b")));
+        assert_eq!(DocumentRef::of("s3://bucket/x.jsonl#7".as_ref()), name("s3://bucket/x.jsonl", Some("7")));
+        assert_eq!(DocumentRef::of("-#7".as_ref()), name("-", Some("7")));
+        assert_eq!(DocumentRef::of("gone.txt".as_ref()), name("gone.txt", None));
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("odd#name.txt");
         std::fs::write(&odd, "x").unwrap();
         let odd = odd.to_str().unwrap();
-        assert_eq!(Name::of(odd.as_ref()), name(odd, None));
-        assert_eq!(Name::of(format!("{odd}#7").as_ref()), name(odd, Some("7")));
+        assert_eq!(DocumentRef::of(odd.as_ref()), name(odd, None));
+        assert_eq!(DocumentRef::of(format!("{odd}#7").as_ref()), name(odd, Some("7")));
     }
 
     #[test]

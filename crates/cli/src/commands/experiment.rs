@@ -7,12 +7,12 @@ use std::sync::Arc;
 use lookalike::report::Study;
 use lookalike::walk::Watch;
 use lookalike_lab::collection::Collection;
-use lookalike_lab::experiments::{Desk, EXPERIMENTS, Experiment, find};
+use lookalike_lab::experiments::{EXPERIMENTS, Experiment, ExperimentContext, find};
 use lookalike_lab::results::json;
 
 use super::lab;
 use crate::args::{ExperimentArgs, SpoolArg};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total};
 
@@ -20,8 +20,8 @@ use crate::progress::{Progress, Total};
 const DATA: &str = "../shared/data";
 
 pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let wanted = wanted(args)?;
-    if wanted.is_empty() {
+    let experiments = selected_experiments(args)?;
+    if experiments.is_empty() {
         list(&mut std::io::stdout().lock())?;
         return Ok(Outcome::Done);
     }
@@ -30,16 +30,16 @@ pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     };
     lab::check_inputs(&args.corpus, output)?;
     lab::make_folder(output, "experiment")?;
-    let desk = desk(args, output, watch)?;
+    let context = experiment_context(args, output, watch)?;
     let mut studies = Vec::new();
-    for experiment in wanted {
+    for experiment in experiments {
         if args.all || args.numbers.len() > 1 {
-            tell(format_args!("{}: {}", experiment.id, experiment.title));
+            print_message(format_args!("{}: {}", experiment.id, experiment.title));
         }
         let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
-        let mut study = lab::on_threads(desk.settings.threads, || (experiment.run)(&desk))?;
+        let mut study = lab::on_threads(context.settings.threads, || (experiment.run)(&context))?;
         drop(progress);
-        if is_generated(experiment, &desk)? {
+        if is_generated(experiment, &context)? {
             let note = "The documents are generated, since no known collection is at hand: figures say little of real ones. \
                         --corpus names your own, --data a folder of known collections.";
             study.notes.insert(0, note.to_owned());
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ExperimentArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     Ok(Outcome::Done)
 }
 
-fn wanted(args: &ExperimentArgs) -> Result<Vec<&'static Experiment>, Failure> {
+fn selected_experiments(args: &ExperimentArgs) -> Result<Vec<&'static Experiment>, Failure> {
     if args.all {
         return Ok(EXPERIMENTS.to_vec());
     }
@@ -72,7 +72,11 @@ fn wanted(args: &ExperimentArgs) -> Result<Vec<&'static Experiment>, Failure> {
     args.numbers.iter().map(one).collect()
 }
 
-fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -> Result<Desk<'d>, Failure> {
+fn experiment_context<'d>(
+    args: &ExperimentArgs,
+    output: &std::path::Path,
+    watch: &'d Watch,
+) -> Result<ExperimentContext<'d>, Failure> {
     let given = match args.corpus.as_slice() {
         [] => None,
         inputs => Some(Collection {
@@ -89,7 +93,7 @@ fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -
         Some(folder) => Some(folder.clone()),
         None => Some(PathBuf::from(DATA)).filter(|folder| folder.is_dir()),
     };
-    Ok(Desk {
+    Ok(ExperimentContext {
         given,
         data,
         folder: output.join("work"),
@@ -101,9 +105,9 @@ fn desk<'d>(args: &ExperimentArgs, output: &std::path::Path, watch: &'d Watch) -
 }
 
 /// True when an experiment has nothing to look at but what it makes up.
-fn is_generated(experiment: &Experiment, desk: &Desk<'_>) -> Result<bool, Failure> {
-    let Some(wanted) = experiment.data.filter(|_| desk.given.is_none()) else { return Ok(false) };
-    let known = desk.data.as_deref().map(|data| wanted.known(data)).transpose()?;
+fn is_generated(experiment: &Experiment, context: &ExperimentContext<'_>) -> Result<bool, Failure> {
+    let Some(wanted) = experiment.data.filter(|_| context.given.is_none()) else { return Ok(false) };
+    let known = context.data.as_deref().map(|data| wanted.open_known(data)).transpose()?;
     Ok(known.flatten().is_none())
 }
 

@@ -12,9 +12,9 @@ use lookalike::generate::{Plan, write_jsonl};
 use lookalike::walk::{WalkError, Watch};
 
 use crate::args::GenerateArgs;
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::apart;
+use crate::outputs::check_distinct;
 use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -23,14 +23,14 @@ pub(crate) fn run(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
 
 fn corpus(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.jsonl"));
-    apart(&[&args.output, &truth_path])?;
+    check_distinct(&[&args.output, &truth_path])?;
     let mut documents = json_lines(&args.output)?;
     let mut truth = json_lines(&truth_path)?;
     let plan = Plan { documents: args.documents, seed: args.seed };
     let progress = Progress::show(args.progress, Total::Documents(args.documents), watch);
     let written = {
-        let mut documents = Watched { inner: &mut documents, watch, counts: true };
-        let mut truth = Watched { inner: &mut truth, watch, counts: false };
+        let mut documents = WatchedSink { inner: &mut documents, watch, counts: true };
+        let mut truth = WatchedSink { inner: &mut truth, watch, counts: false };
         write_jsonl(plan, &mut documents, &mut truth)
     };
     drop(progress);
@@ -38,7 +38,7 @@ fn corpus(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     watch.check()?;
     documents.finish()?;
     truth.finish()?;
-    tell(format_args!(
+    print_message(format_args!(
         "{}: {} documents, {} bytes; {}: {} planted pairs",
         args.output.display(),
         thousands(written.documents),
@@ -66,8 +66,8 @@ fn crawls(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let total = Total::Documents(old + crawls.new_documents());
     let progress = Progress::show(args.progress, total, watch);
     let written = {
-        let watched = |inner| Watched { inner, watch, counts: true };
-        let silent = |inner| Watched { inner, watch, counts: false };
+        let watched = |inner| WatchedSink { inner, watch, counts: true };
+        let silent = |inner| WatchedSink { inner, watch, counts: false };
         let mut files = Files {
             old: watched(&mut sinks.old),
             new: sinks.new.iter_mut().map(watched).collect(),
@@ -81,7 +81,7 @@ fn crawls(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     watch.check()?;
     let Files { old, new, judgments, truth } = sinks;
     new.into_iter().chain([old, judgments, truth]).try_for_each(Sink::finish)?;
-    tell(format_args!(
+    print_message(format_args!(
         "{}: {} old and {} new documents; {} judgments of {} documents, {} of which have near-duplicates in the new \
              crawl, {} pairs",
         folder.display(),
@@ -130,13 +130,13 @@ fn failure(path: &Path, source: io::Error, watch: &Watch) -> Failure {
 }
 
 /// Counts lines as they pass, and refuses them once the work was asked to end.
-struct Watched<'w> {
+struct WatchedSink<'w> {
     inner: &'w mut Sink,
     watch: &'w Watch,
     counts: bool,
 }
 
-impl Write for Watched<'_> {
+impl Write for WatchedSink<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.watch.check().map_err(io::Error::other)?;
         self.inner.write_all(bytes)?;

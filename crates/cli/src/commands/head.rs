@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lookalike::model::Document;
 use lookalike::text::{Analyser, Features};
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 
 use super::rejections::Rejections;
 use crate::args::{HeadArgs, Show};
@@ -13,7 +13,7 @@ use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
-    corpus.look(false)?;
+    corpus.check_first_records(false)?;
     let mut rejections = Rejections::new(None)?;
     let mut analyser = Analyser::new(&args.input.reading.profile);
     let mut features = Features::default();
@@ -26,9 +26,9 @@ pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
         let mut written = Ok(());
         walk::documents_while(shard, corpus.options(), args.input.content_mode(), watch, |found| {
             match found {
-                Found::Rejected(rejection) => rejections.tell(&shard.name, &rejection)?,
-                Found::Skipped(_) => {}
-                Found::Document { document, text } => {
+                WalkItem::Rejected(rejection) => rejections.report(&shard.name, &rejection)?,
+                WalkItem::Skipped(_) => {}
+                WalkItem::Document { document, text } => {
                     analyser.read(text, &mut features);
                     analyser.read_sentences(&mut features);
                     written = show(&mut out, args, &document, text, &features);

@@ -9,27 +9,27 @@ use std::sync::Arc;
 use lookalike::corpus::{Item, LineReader, Losses, MaxRejected};
 use lookalike::engine::Settings;
 use lookalike::index::{
-    Answer, Desk, Index, IndexError, Known, Made, Mode, Portion, Prepared, Progress as Taking, State, Taken,
-    Verdict, Wanted,
+    Answer, CorpusRecord, CreateOptions, Index, IndexError, Mode, OnExistingId, Portion, Preparation,
+    PreparedDocument, Progress as InputProgress, QueryBuffers, State, Verdict,
 };
-use lookalike::model::Place;
+use lookalike::model::RecordPosition;
 use lookalike::walk::Watch;
 use serde::Serialize;
 
 use super::job;
 use crate::args::{
-    IndexAddArgs, IndexCommand, IndexCreateArgs, IndexLookArgs, IndexMergeArgs, IndexQueryArgs,
+    IndexAddArgs, IndexCommand, IndexCreateArgs, IndexInfoArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, ResourceArgs, SpoolArg, WritingArgs,
 };
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
 /// The most refused documents, or missing ids, that are reported one by one.
-const TOLD: u64 = 10;
+const MAX_REPORTED: u64 = 10;
 
 /// Documents of another index that are added at once.
-const AT_ONCE: usize = 256;
+const BATCH_SIZE: usize = 256;
 
 pub(crate) fn run(command: &IndexCommand, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     match command {
@@ -51,7 +51,7 @@ fn settings(resources: &ResourceArgs) -> Settings {
 fn open_to_write(folder: &Path, writing: &WritingArgs, memory: u64) -> Result<Index, Failure> {
     let index = Index::open_within(folder, Mode::Write(writing.writing()), memory)?;
     if index.cut_bytes() > 0 {
-        tell(format_args!(
+        print_message(format_args!(
             "{}: {} bytes at the end of the log were no whole write, which nobody was told of, and are cut off",
             folder.display(),
             thousands(index.cut_bytes())
@@ -62,8 +62,8 @@ fn open_to_write(folder: &Path, writing: &WritingArgs, memory: u64) -> Result<In
 
 fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
-    for advice in lookalike::asked::advice(&recipe) {
-        tell(advice);
+    for advice in lookalike::request::advice(&recipe) {
+        print_message(advice);
     }
     let learn = match args.learn.as_slice() {
         [] => None,
@@ -75,14 +75,14 @@ fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure
         inputs => Some(crate::args::open(inputs, args.resources.reading(recipe.read_options()?))?),
     };
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
-    let made = Made {
+    let options = CreateOptions {
         recipe,
         text: !args.no_text,
         lexicon: args.matching.lexicon.as_deref(),
         learn: learn.as_ref(),
         settings: &settings(&args.resources),
     };
-    Index::create(&args.folder, made, watch)?;
+    Index::create(&args.folder, options, watch)?;
     drop(progress);
     writeln!(std::io::stdout(), "index             {}", args.folder.display())?;
     Ok(Outcome::Done)
@@ -108,7 +108,7 @@ impl Tally {
     fn portion(&mut self, portion: &Portion<'_>) {
         self.skipped += portion.skipped;
         for record in &portion.records {
-            if let Taken::Rejected { source, position, reason, .. } = record {
+            if let CorpusRecord::Rejected { source, position, reason, .. } = record {
                 self.reject(source, *position, reason);
             }
         }
@@ -121,8 +121,8 @@ impl Tally {
             Verdict::Added { .. } => self.new += 1,
             Verdict::Conflict { .. } => {
                 self.conflicts += 1;
-                if self.conflicts <= TOLD {
-                    tell(format_args!("refused: {id} is there with other words"));
+                if self.conflicts <= MAX_REPORTED {
+                    print_message(format_args!("refused: {id} is there with other words"));
                 }
             }
         }
@@ -149,7 +149,7 @@ impl Tally {
     fn outcome(&self, most: MaxRejected, strict: bool) -> Result<Outcome, Failure> {
         let mut losses = self.losses.clone();
         losses.records += self.new + self.removed + self.known + self.conflicts;
-        let ended = job::ended(&losses.reasons(), losses.rejected + self.conflicts, strict);
+        let ended = job::report_rejections(&losses.reasons(), losses.rejected + self.conflicts, strict);
         losses.check("the input", most)?;
         Ok(ended)
     }
@@ -172,13 +172,13 @@ struct VerdictLine<'a> {
 }
 
 /// Writes what became of each document.
-struct Verdicts<'i> {
+struct VerdictWriter<'i> {
     index: &'i Index,
-    desk: Desk,
+    buffers: QueryBuffers,
     out: Box<dyn Write + Send>,
 }
 
-impl<'i> Verdicts<'i> {
+impl<'i> VerdictWriter<'i> {
     fn create(index: &'i Index, path: &Path) -> Result<Self, Failure> {
         let out: Box<dyn Write + Send> = if path.as_os_str() == "-" {
             Box::new(BufWriter::new(std::io::stdout()))
@@ -186,7 +186,7 @@ impl<'i> Verdicts<'i> {
             let failed = |error| Failure::Missing(format!("{} cannot be written: {error}", path.display()));
             Box::new(BufWriter::new(File::create(path).map_err(failed)?))
         };
-        Ok(Verdicts { index, desk: index.desk()?, out })
+        Ok(VerdictWriter { index, buffers: index.buffers()?, out })
     }
 
     fn write(&mut self, id: &str, verdict: &Verdict) -> Result<(), IndexError> {
@@ -195,7 +195,7 @@ impl<'i> Verdicts<'i> {
         let witness;
         match *verdict {
             Verdict::Added { state: State::Removed { witness: number, similarity }, known, .. } => {
-                witness = self.index.entry(&mut self.desk, number)?.map(|entry| entry.id);
+                witness = self.index.entry(&mut self.buffers, number)?.map(|entry| entry.id);
                 (line.new, line.known, line.similarity) = (Some(false), known, similarity);
                 line.witness = witness.as_deref();
             }
@@ -212,16 +212,17 @@ fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
     let index = open_to_write(&args.folder, &args.writing, settings.memory)?;
     let corpus = crate::args::open(&args.inputs, args.resources.reading(index.recipe().read_options()?))?;
-    corpus.look(index.recipe().needs_addresses())?;
-    let mut verdicts = args.verdicts.as_deref().map(|path| Verdicts::create(&index, path)).transpose()?;
+    corpus.check_first_records(index.recipe().needs_addresses())?;
+    let mut verdicts =
+        args.verdicts.as_deref().map(|path| VerdictWriter::create(&index, path)).transpose()?;
     let tally = std::sync::Mutex::new(Tally::default());
     let count = || tally.lock().expect("nobody panics with it");
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
-    index.take(
+    index.add_corpus(
         &corpus,
         &settings,
-        Taking::default(),
-        args.known(),
+        InputProgress::default(),
+        args.existing_id_rule(),
         watch,
         |portion| {
             count().portion(portion);
@@ -233,7 +234,7 @@ fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         },
     )?;
     drop(progress);
-    if let Some(Verdicts { mut out, .. }) = verdicts {
+    if let Some(VerdictWriter { mut out, .. }) = verdicts {
         out.flush()?;
     }
     index.close()?;
@@ -278,15 +279,15 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     } else {
         let corpus = crate::args::open(&args.inputs, index.recipe().read_options()?)?;
         let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
-        let wanted = Wanted::Answer(limit);
+        let preparation = Preparation::Answer(limit);
         let mut closed = None;
         index
-            .examine(&corpus, &settings, Taking::default(), wanted, watch, |portion| {
+            .examine(&corpus, &settings, InputProgress::default(), preparation, watch, |portion| {
                 let mut out = out.lock().expect("nobody panics with it");
                 for record in &portion.records {
                     let line = match record {
-                        Taken::Document(prepared) => answer_line(prepared),
-                        Taken::Rejected { source, position, reason, .. } => {
+                        CorpusRecord::Document(prepared) => answer_line(prepared),
+                        CorpusRecord::Rejected { source, position, reason, .. } => {
                             rejected += 1;
                             let (source, position) = (Some(*source), Some(*position));
                             json(&ErrorLine { line: None, source, position, error: reason })
@@ -305,7 +306,7 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
 }
 
-fn answer_line(prepared: &Prepared) -> String {
+fn answer_line(prepared: &PreparedDocument) -> String {
     let nothing = Answer::default();
     json(&AnswerLine { id: &prepared.id, answer: prepared.answer.as_ref().unwrap_or(&nothing) })
 }
@@ -315,7 +316,7 @@ fn filter(index: &Index, limit: usize, watch: &Watch) -> Result<u64, Failure> {
     let options = index.recipe().read_options()?;
     let longest = options.max_document_bytes as u64;
     let mut lines = LineReader::new(&Arc::new(options));
-    let mut desk = index.desk()?;
+    let mut buffers = index.buffers()?;
     let (mut input, mut out) = (BufReader::new(std::io::stdin().lock()), BufWriter::new(std::io::stdout()));
     let (mut line, mut number, mut rejected) = (Vec::new(), 0, 0);
     while !watch.stopped() {
@@ -332,7 +333,7 @@ fn filter(index: &Index, limit: usize, watch: &Watch) -> Result<u64, Failure> {
                 skip_line(&mut input)?;
                 Err(format!("it is longer than {longest} bytes"))
             }
-            text => answer(index, &mut desk, &mut lines, text, limit)?,
+            text => answer(index, &mut buffers, &mut lines, text, limit)?,
         };
         let text = text.unwrap_or_else(|error| {
             rejected += 1;
@@ -363,19 +364,19 @@ fn skip_line(input: &mut impl BufRead) -> Result<(), Failure> {
 /// The answer to one line, or why it is no document.
 fn answer(
     index: &Index,
-    desk: &mut Desk,
+    buffers: &mut QueryBuffers,
     lines: &mut LineReader,
     line: &[u8],
     limit: usize,
 ) -> Result<Result<String, String>, Failure> {
-    let prepared = match lines.line(line, Place::default(), "") {
-        Item::Document(document) => desk.document(index.examiner(), &document),
+    let prepared = match lines.line(line, RecordPosition::default(), "") {
+        Item::Document(document) => buffers.document(index.examiner(), &document),
         Item::Rejected(rejection) => Err(rejection.reason.to_string()),
         _ => Err("it is no document".to_owned()),
     };
     Ok(match prepared {
         Ok(mut prepared) => {
-            prepared.answer = Some(index.query(desk, &prepared, limit)?);
+            prepared.answer = Some(index.query(buffers, &prepared, limit)?);
             Ok(answer_line(&prepared))
         }
         Err(reason) => Err(reason),
@@ -399,8 +400,8 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
         match index.remove(id)? {
             0 => {
                 missing += 1;
-                if missing <= TOLD {
-                    tell(format_args!("{id} is not there"));
+                if missing <= MAX_REPORTED {
+                    print_message(format_args!("{id} is not there"));
                 }
             }
             count => removed += count,
@@ -425,7 +426,7 @@ fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
         if path.canonicalize().ok() == args.folder.canonicalize().ok() {
             return Err(Failure::Usage("an index cannot be added to itself; name another one".to_owned()));
         }
-        bring(&index, &other, watch, &mut tally)?;
+        add_index(&index, &other, watch, &mut tally)?;
     }
     if args.others.is_empty() {
         index.compact()?;
@@ -437,31 +438,31 @@ fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
 }
 
 /// Adds all documents of another index.
-fn bring(index: &Index, other: &Index, watch: &Watch, tally: &mut Tally) -> Result<(), Failure> {
-    let (mut desk, mut source) = (index.desk()?, other.desk()?);
+fn add_index(index: &Index, other: &Index, watch: &Watch, tally: &mut Tally) -> Result<(), Failure> {
+    let (mut buffers, mut source) = (index.buffers()?, other.buffers()?);
     let mut batch = Vec::new();
     for number in 0..other.next() {
         watch.check()?;
-        let Some(prepared) = other.again(&mut source, number)? else { continue };
-        batch.push(desk.adopt(index.examiner(), prepared).map_err(Failure::Missing)?);
-        if batch.len() == AT_ONCE || number + 1 == other.next() {
-            add_batch(index, &mut desk, std::mem::take(&mut batch), tally)?;
+        let Some(prepared) = other.prepare_stored(&mut source, number)? else { continue };
+        batch.push(buffers.reexamine(index.examiner(), prepared).map_err(Failure::Missing)?);
+        if batch.len() == BATCH_SIZE || number + 1 == other.next() {
+            add_batch(index, &mut buffers, std::mem::take(&mut batch), tally)?;
         }
     }
-    add_batch(index, &mut desk, batch, tally)
+    add_batch(index, &mut buffers, batch, tally)
 }
 
 fn add_batch(
     index: &Index,
-    desk: &mut Desk,
-    mut batch: Vec<Prepared>,
+    buffers: &mut QueryBuffers,
+    mut batch: Vec<PreparedDocument>,
     tally: &mut Tally,
 ) -> Result<(), Failure> {
     for prepared in &mut batch {
-        index.look_up(desk, prepared)?;
+        index.look_up(buffers, prepared)?;
     }
     let ids: Vec<String> = batch.iter().map(|prepared| prepared.id.clone()).collect();
-    let verdicts = index.add(batch, Known::Refuse)?;
+    let verdicts = index.add(batch, OnExistingId::Refuse)?;
     ids.iter().zip(&verdicts).for_each(|(id, verdict)| tally.verdict(id, verdict));
     Ok(())
 }
@@ -469,7 +470,7 @@ fn add_batch(
 /// Reads all of an index, and says what is wrong with it.
 pub(super) fn check(folder: &Path, as_json: bool) -> Result<Outcome, Failure> {
     let index = Index::open(folder, Mode::Read)?;
-    let checked = index.check(&mut index.desk()?)?;
+    let checked = index.check(&mut index.buffers()?)?;
     let mut out = std::io::stdout().lock();
     if as_json {
         writeln!(out, "{}", json(&checked))?;
@@ -483,7 +484,7 @@ pub(super) fn check(folder: &Path, as_json: bool) -> Result<Outcome, Failure> {
         ] {
             writeln!(out, "{name:<18}{:>14}", thousands(number))?;
         }
-        checked.wrong.iter().for_each(tell);
+        checked.wrong.iter().for_each(print_message);
     }
     if checked.mistakes > 0 {
         return Err(Failure::Missing(format!(
@@ -495,7 +496,7 @@ pub(super) fn check(folder: &Path, as_json: bool) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn stats(args: &IndexLookArgs) -> Result<Outcome, Failure> {
+fn stats(args: &IndexInfoArgs) -> Result<Outcome, Failure> {
     let index = Index::open(&args.folder, Mode::Read)?;
     let stats = index.stats();
     let methods: Vec<String> = index.recipe().methods.iter().map(ToString::to_string).collect();

@@ -8,23 +8,23 @@ use lookalike::engine::{Job, OpenJob, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 
-/// Tells, before the start, how the method was set up.
-pub(crate) fn say_what_it_takes(job: &Job) {
-    for advice in lookalike::asked::advice(&job.recipe) {
-        tell(advice);
+/// Prints the remarks of the methods on their parameters.
+pub(crate) fn print_advice(job: &Job) {
+    for advice in lookalike::request::advice(&job.recipe) {
+        print_message(advice);
     }
 }
 
-/// Tells how much disk a job that begins will take, and what one that goes on has lost.
-pub(crate) fn say_how_it_begins(open: &OpenJob) {
-    if let Some(bytes) = open.scratch_foretold() {
-        tell(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000)));
+/// Prints how much disk a job that begins will take, and what one that goes on has lost.
+pub(crate) fn print_start_notes(open: &OpenJob) {
+    if let Some(bytes) = open.expected_scratch() {
+        print_message(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000)));
     }
     if open.lost_files() {
-        tell(format_args!(
+        print_message(format_args!(
             "some scratch files in {} did not survive; the work goes on from the last point that did",
             open.folder().display()
         ));
@@ -32,8 +32,8 @@ pub(crate) fn say_how_it_begins(open: &OpenJob) {
 }
 
 /// Refuses results inside of what is read: the next start would read them, too.
-pub(crate) fn outside(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
-    Ok(lookalike::asked::outside(inputs, output)?)
+pub(crate) fn check_output_outside(inputs: &[OsString], output: &Path) -> Result<(), Failure> {
+    Ok(lookalike::request::check_output_outside(inputs, output)?)
 }
 
 /// Reads the fields that a command shows from the `summary.json` of a folder, whichever command wrote it.
@@ -47,18 +47,18 @@ pub(crate) fn summary<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> 
 
 /// The counts that are shown for one of two corpora.
 #[derive(Deserialize)]
-pub(crate) struct ShownSide {
+pub(crate) struct SideCounts {
     pub(crate) documents: u64,
     pub(crate) rejected: u64,
 }
 
 /// Returns the outcome of a finished job, and reports why records were rejected.
 pub(crate) fn outcome(summary: &Summary, strict: bool) -> Outcome {
-    ended(&summary.reasons, summary.all_rejected(), strict)
+    report_rejections(&summary.reasons, summary.all_rejected(), strict)
 }
 
-/// Tells why records were rejected; with `strict` that is how the command ends.
-pub(crate) fn ended(reasons: &[Loss], rejected: u64, strict: bool) -> Outcome {
-    reasons.iter().for_each(|loss| tell(format_args!("rejected: {loss}")));
+/// Prints why records were rejected; with `strict` that is the outcome of the command.
+pub(crate) fn report_rejections(reasons: &[Loss], rejected: u64, strict: bool) -> Outcome {
+    reasons.iter().for_each(|loss| print_message(format_args!("rejected: {loss}")));
     if strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done }
 }

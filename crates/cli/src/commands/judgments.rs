@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use lookalike::judgments::{Dropped, Judgments, Tally, dedup, judged};
+use lookalike::judgments::{Dropped, Judgments, Tally, dedup, judged_documents};
 use lookalike::walk::Watch;
 use serde::Serialize;
 
@@ -18,15 +18,15 @@ fn read(qrels: &QrelsArgs) -> Result<Vec<Judgments>, Failure> {
 
 /// `judgments dedup`
 pub(crate) fn dedup(args: &JudgmentsDedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let more = [args.left.removed.as_deref(), args.conflicts.as_deref()];
-    let targets = Targets::of(&args.qrels.files, &args.left, &more)?;
+    let more = [args.outputs.removed.as_deref(), args.conflicts.as_deref()];
+    let targets = Targets::of(&args.qrels.files, &args.outputs, &more)?;
     let files = read(&args.qrels)?;
-    let documents: Vec<&str> = judged(&files).iter().map(|judged| judged.document).collect();
-    let (groups, outcome) = groups(&args.near, &documents, &args.left.output, watch)?;
-    let (stays, later) = (args.keep.stays(), args.others.later());
-    let results: Vec<_> = files.iter().map(|file| dedup::judgments(file, &groups, stays, later)).collect();
+    let documents: Vec<&str> = judged_documents(&files).iter().map(|judged| judged.document).collect();
+    let (groups, outcome) = groups(&args.near, &documents, &args.outputs.output, watch)?;
+    let (keep, others) = (args.keep.rule(), args.others.rule());
+    let results: Vec<_> = files.iter().map(|file| dedup::judgments(file, &groups, keep, others)).collect();
     targets.write(&results)?;
-    write_dropped(args.left.removed.as_deref(), &args.qrels.files, &results, |_| true)?;
+    write_dropped(args.outputs.removed.as_deref(), &args.qrels.files, &results, |_| true)?;
     write_dropped(args.conflicts.as_deref(), &args.qrels.files, &results, Dropped::conflicts)?;
     let names: Vec<&str> = files.iter().map(|file| file.track.as_str()).collect();
     print(&names, &results, true)?;
@@ -92,10 +92,10 @@ fn remarks(out: &mut impl Write, tally: &Tally) -> std::io::Result<()> {
         (tally.names, "judgments of names, which are no documents"),
         (tally.repeated, "judgments of what was judged before"),
     ];
-    let told: Vec<String> = parts
+    let notes: Vec<String> = parts
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{} {what}", thousands(*count)))
         .collect();
-    if told.is_empty() { Ok(()) } else { writeln!(out, "{}: {}", tally.track, told.join(", ")) }
+    if notes.is_empty() { Ok(()) } else { writeln!(out, "{}: {}", tally.track, notes.join(", ")) }
 }

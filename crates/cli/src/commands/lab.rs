@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use lookalike::engine::delivered::write_durably;
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::{Study, study_page, study_text};
 
 use lookalike_lab::collection::Collection;
@@ -20,7 +20,7 @@ pub(crate) fn check_inputs(inputs: &[OsString], output: &Path) -> Result<(), Fai
                         one, and name that";
         return Err(Failure::Usage(sentence.to_owned()));
     }
-    super::job::outside(inputs, output)
+    super::job::check_output_outside(inputs, output)
 }
 
 /// The corpus that was asked for, for results in a folder outside of it.
@@ -31,7 +31,7 @@ pub(crate) fn collection(
 ) -> Result<Collection, Failure> {
     check_inputs(&input.inputs, output)?;
     let corpus = input.corpus_with(resources.reading(input.reading.options()))?;
-    corpus.look(false)?;
+    corpus.check_first_records(false)?;
     Ok(Collection {
         name: name_of(&input.inputs),
         corpus,
@@ -85,8 +85,8 @@ pub(crate) fn make_folder(folder: &Path, command: &str) -> Result<(), Failure> {
 }
 
 /// Returns the outcome of a command that read a corpus.
-pub(crate) fn outcome(shelf: &Shelf, strict: bool) -> Outcome {
-    if strict && shelf.facts().rejected > 0 { Outcome::Rejected } else { Outcome::Done }
+pub(crate) fn outcome(documents: &DocumentCopy, strict: bool) -> Outcome {
+    if strict && documents.manifest().rejected > 0 { Outcome::Rejected } else { Outcome::Done }
 }
 
 /// Runs `work` on this number of threads.

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::walk::Watch;
-use lookalike_lab::compare::{self, Against, Request};
+use lookalike_lab::compare::{self, RecallBase, Request};
+use lookalike_lab::method_list;
 use lookalike_lab::results::Results;
-use lookalike_lab::roster;
-use lookalike_lab::trial::Bench;
+use lookalike_lab::trial::TrialRunner;
 
 use super::lab::{self, show};
 use crate::args::{LabCompareArgs, PoolArg, SpoolArg};
@@ -22,16 +22,17 @@ pub(crate) fn run(args: &LabCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let settings = args.resources.settings(SpoolArg::Auto);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let work = args.output.join("work");
-    let shelf = Shelf::stock(&work, collection.place(), &[], ("all", &mut |_, _, _| true), watch)?;
-    let bench = Bench {
-        shelf: &shelf,
+    let documents =
+        DocumentCopy::open_or_create(&work, collection.source(), &[], ("all", &mut |_, _, _| true), watch)?;
+    let runner = TrialRunner {
+        documents: &documents,
         folder: work.join("trials"),
         max_group: args.max_group.get(),
         seed: args.seed,
         settings,
     };
-    let comparison = lab::on_threads(bench.settings.threads, || compare::run(&bench, &request, watch))?;
-    let results = Results::new(&bench, &request, &comparison);
+    let comparison = lab::on_threads(runner.settings.threads, || compare::run(&runner, &request, watch))?;
+    let results = Results::new(&runner, &request, &comparison);
     results.write(&args.output, watch)?;
     drop(progress);
     let study = results.study("comparison", &format!("Methods on {}", collection.name));
@@ -42,18 +43,18 @@ pub(crate) fn run(args: &LabCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     } else {
         show(&study, &mut std::io::stdout().lock())?;
     }
-    Ok(lab::outcome(&shelf, args.resources.strict))
+    Ok(lab::outcome(&documents, args.resources.strict))
 }
 
 fn request(args: &LabCompareArgs) -> Result<Request, Failure> {
     Ok(Request {
-        methods: roster::listed(&args.methods)?,
+        methods: method_list::parse(&args.methods)?,
         truth: args.truth,
         profile: args.profile(),
         words: args.input.reading.profile.clone(),
-        against: match args.pool {
-            PoolArg::Union => Against::Union,
-            PoolArg::Exact => Against::Exact,
+        recall_base: match args.pool {
+            PoolArg::Union => RecallBase::Union,
+            PoolArg::Exact => RecallBase::Exact,
         },
         measure: args.most_measured.get() as u64,
         review: args.review as usize,

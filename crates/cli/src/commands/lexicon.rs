@@ -7,7 +7,7 @@ use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::engine::lexicon::Counted;
+use lookalike::engine::lexicon::WordTotals;
 use lookalike::engine::{Job, Opened, Outputs};
 use lookalike::methods::lexicon::{Entry, LexiconError, Reader, Totals};
 use lookalike::walk::Watch;
@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::args::{LexiconArgs, LexiconCommand, LexiconShowArgs, SpoolArg};
 use crate::exit::{Failure, Outcome};
-use crate::outputs::apart_from;
+use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &LexiconArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &LexiconArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
 fn count(args: &LexiconArgs, output: &Path, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe();
     let corpus = args.input.corpus_with(args.resources.reading(recipe.read_options()?))?;
-    apart_from(&corpus, &[output])?;
-    super::job::outside(&args.input.inputs, output)?;
+    check_outputs(&corpus, &[output])?;
+    super::job::check_output_outside(&args.input.inputs, output)?;
     // What is counted is little; nothing is kept to be compared.
     let settings = args.resources.settings(SpoolArg::None);
     let job = Job { recipe, corpus, against: None, lexicon: None, settings, outputs: Outputs::default() };
@@ -49,7 +49,7 @@ fn count(args: &LexiconArgs, output: &Path, watch: &Arc<Watch>) -> Result<Outcom
     Ok(if strict { Outcome::Rejected } else { Outcome::Done })
 }
 
-fn print_counted(counted: &Counted, totals: &Totals) -> Result<(), Failure> {
+fn print_counted(counted: &WordTotals, totals: &Totals) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     let documents = counted.records - counted.rejected;
     for (name, number) in [
@@ -90,9 +90,9 @@ struct Row {
     word: String,
 }
 
-/// All that is shown of a lexicon.
+/// The totals and some words of a lexicon, as they are shown.
 #[derive(Serialize)]
-struct Shown {
+struct LexiconReport {
     profile: String,
     documents: u64,
     words: u64,
@@ -104,7 +104,7 @@ struct Shown {
 }
 
 fn show(args: &LexiconShowArgs) -> Result<Outcome, Failure> {
-    let wanted = usize::try_from(args.number).unwrap_or(usize::MAX);
+    let limit = usize::try_from(args.number).unwrap_or(usize::MAX);
     let mut common: BinaryHeap<Reverse<(u32, u64, Reverse<String>)>> = BinaryHeap::new();
     let (mut named, mut classes): (Vec<Row>, Vec<u64>) = (Vec::new(), Vec::new());
     let (profile, totals) = read(&args.file, |entry| {
@@ -115,18 +115,18 @@ fn show(args: &LexiconShowArgs) -> Result<Outcome, Failure> {
             let Entry { documents, occurrences, ref word, .. } = *entry;
             named.push(Row { documents, occurrences, word: word.clone() });
         }
-        if !args.words.is_empty() || wanted == 0 {
+        if !args.words.is_empty() || limit == 0 {
             return;
         }
         let rank = (entry.documents, entry.occurrences);
-        let full = common.len() >= wanted;
+        let full = common.len() >= limit;
         if !full
             || common
                 .peek()
                 .is_some_and(|Reverse((documents, occurrences, _))| rank >= (*documents, *occurrences))
         {
             common.push(Reverse((rank.0, rank.1, Reverse(entry.word.clone()))));
-            if common.len() > wanted {
+            if common.len() > limit {
                 common.pop();
             }
         }
@@ -147,7 +147,7 @@ fn show(args: &LexiconShowArgs) -> Result<Outcome, Failure> {
         named
     };
     rows.dedup();
-    let shown = Shown {
+    let report = LexiconReport {
         profile,
         documents: totals.documents,
         words: totals.occurrences,
@@ -156,28 +156,28 @@ fn show(args: &LexiconShowArgs) -> Result<Outcome, Failure> {
         words_by_documents: classes,
         rows,
     };
-    print(&shown, args.json, !args.words.is_empty())?;
+    print(&report, args.json, !args.words.is_empty())?;
     Ok(Outcome::Done)
 }
 
-fn print(shown: &Shown, json: bool, asked: bool) -> Result<(), Failure> {
+fn print(report: &LexiconReport, json: bool, named: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     if json {
-        serde_json::to_writer_pretty(&mut out, shown).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut out, report).map_err(std::io::Error::from)?;
         return Ok(writeln!(out)?);
     }
-    writeln!(out, "profile           {}", shown.profile)?;
+    writeln!(out, "profile           {}", report.profile)?;
     for (name, number) in
-        [("documents", shown.documents), ("words", shown.words), ("different words", shown.vocabulary)]
+        [("documents", report.documents), ("words", report.words), ("different words", report.vocabulary)]
     {
         writeln!(out, "{name:<18}{:>14}", thousands(number))?;
     }
-    writeln!(out, "{:<18}{:>14.1}", "words on average", shown.mean_length)?;
-    if asked {
-        return print_rows(shown, &mut out);
+    writeln!(out, "{:<18}{:>14.1}", "words on average", report.mean_length)?;
+    if named {
+        return print_rows(report, &mut out);
     }
     writeln!(out, "\n{:<18}{:>14}", "in documents", "words")?;
-    for (class, &words) in shown.words_by_documents.iter().enumerate() {
+    for (class, &words) in report.words_by_documents.iter().enumerate() {
         let range = match class {
             0 => "1".to_owned(),
             1 => "2".to_owned(),
@@ -185,16 +185,16 @@ fn print(shown: &Shown, json: bool, asked: bool) -> Result<(), Failure> {
         };
         writeln!(out, "{range:<18}{:>14}", thousands(words))?;
     }
-    if shown.rows.is_empty() {
+    if report.rows.is_empty() {
         return Ok(());
     }
-    print_rows(shown, &mut out)
+    print_rows(report, &mut out)
 }
 
-fn print_rows(shown: &Shown, out: &mut impl Write) -> Result<(), Failure> {
+fn print_rows(report: &LexiconReport, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "\n{:>12}{:>15}{:>9}  word", "documents", "occurrences", "idf")?;
-    for row in &shown.rows {
-        let idf = (shown.documents.max(1) as f64 / f64::from(row.documents)).ln();
+    for row in &report.rows {
+        let idf = (report.documents.max(1) as f64 / f64::from(row.documents)).ln();
         let idf = if row.documents == 0 { "-".to_owned() } else { format!("{idf:.4}") };
         writeln!(
             out,

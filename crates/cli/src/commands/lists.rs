@@ -5,21 +5,21 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike::asked::place;
 use lookalike::corpus::write::{RowFormat, Sink};
-use lookalike::corpus::{Compression, CorpusError, List};
-use lookalike::engine::recipe::Reading;
+use lookalike::corpus::{Compression, CorpusError, ListReader};
+use lookalike::engine::recipe::ReadSettings;
 use lookalike::engine::{Job, JobRecipe, Opened, Outputs, Shards};
-use lookalike::judgments::{Deduplicated, Dropped, Grouping, Groups, ListError};
-use lookalike::selected::Selected;
+use lookalike::judgments::{Deduplicated, Dropped, GroupBuilder, Groups, ListError};
+use lookalike::request::resolve_path;
+use lookalike::selected::SelectedDocuments;
 use lookalike::walk::Watch;
 use lookalike::{page, report};
 use serde::Serialize;
 
-use crate::args::{LeftArgs, NearArgs};
-use crate::console::tell;
+use crate::args::{NearArgs, OutputArgs};
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::apart;
+use crate::outputs::check_distinct;
 use crate::progress::{Progress, Total, thousands};
 
 /// The name that a file goes by in messages.
@@ -30,12 +30,12 @@ pub(super) fn name_of(file: &Path) -> String {
 /// Reads all files, each by `read`.
 pub(super) fn read_all<T>(
     files: &[PathBuf],
-    read: impl Fn(&str, List) -> Result<T, ListError>,
+    read: impl Fn(&str, ListReader) -> Result<T, ListError>,
 ) -> Result<Vec<T>, Failure> {
     if files.iter().filter(|file| *file == Path::new("-")).count() > 1 {
         return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
     }
-    files.iter().map(|file| Ok(read(&name_of(file), List::open(file)?)?)).collect()
+    files.iter().map(|file| Ok(read(&name_of(file), ListReader::open(file)?)?)).collect()
 }
 
 /// The output file of each input: one input goes to a file, several to files of their names in a folder.
@@ -46,10 +46,14 @@ pub(super) struct Targets {
 
 impl Targets {
     /// Refuses files that would fall on each other or on what is read.
-    pub(super) fn of(inputs: &[PathBuf], left: &LeftArgs, more: &[Option<&Path>]) -> Result<Self, Failure> {
-        let folder = (inputs.len() > 1).then(|| left.output.clone());
+    pub(super) fn of(
+        inputs: &[PathBuf],
+        outputs: &OutputArgs,
+        more: &[Option<&Path>],
+    ) -> Result<Self, Failure> {
+        let folder = (inputs.len() > 1).then(|| outputs.output.clone());
         let target = |input: &PathBuf| match &folder {
-            None => Ok(left.output.clone()),
+            None => Ok(outputs.output.clone()),
             Some(folder) => match input.file_name() {
                 Some(name) if input != Path::new("-") => Ok(folder.join(name)),
                 _ => Err(Failure::Usage(
@@ -60,9 +64,9 @@ impl Targets {
         let files: Vec<PathBuf> = inputs.iter().map(target).collect::<Result<_, _>>()?;
         let all: Vec<&Path> =
             files.iter().map(PathBuf::as_path).chain(more.iter().copied().flatten()).collect();
-        apart(&all)?;
+        check_distinct(&all)?;
         for output in &all {
-            if inputs.iter().any(|input| place(input) == place(output)) {
+            if inputs.iter().any(|input| resolve_path(input) == resolve_path(output)) {
                 let sentence = format!("{} is one of the inputs; write to another place", output.display());
                 return Err(Failure::Usage(sentence));
             }
@@ -91,9 +95,9 @@ pub(super) fn write_text(target: &Path, text: &str) -> Result<(), CorpusError> {
     sink.finish()
 }
 
-/// A line that went, and the file that it stood in.
+/// A line that was removed, and the file that it stood in.
 #[derive(Serialize)]
-struct Gone<'g> {
+struct RemovedLine<'g> {
     file: &'g str,
     #[serde(flatten)]
     dropped: &'g Dropped,
@@ -111,7 +115,8 @@ pub(super) fn write_dropped(
     for (input, result) in inputs.iter().zip(results) {
         let file = name_of(input);
         for dropped in result.dropped.iter().filter(|dropped| wanted(dropped)) {
-            let line = serde_json::to_string(&Gone { file: &file, dropped }).map_err(std::io::Error::from)?;
+            let line =
+                serde_json::to_string(&RemovedLine { file: &file, dropped }).map_err(std::io::Error::from)?;
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "{line}");
         }
@@ -151,7 +156,7 @@ fn numbers(results: &[Deduplicated], has_grades: bool) -> Vec<u64> {
     groups.sort_unstable();
     groups.dedup();
     let mut numbers = vec![
-        sum(|result| result.before),
+        sum(|result| result.lines_before),
         sum(|result| result.lines.len() as u64),
         sum(|result| result.dropped.len() as u64),
         groups.len() as u64,
@@ -170,37 +175,37 @@ pub(super) fn groups(
     watch: &Arc<Watch>,
 ) -> Result<(Groups, Outcome), Failure> {
     match &near.groups {
-        Some(place) => {
-            let groups = known(place, documents)?;
-            tell(format_args!(
+        Some(path) => {
+            let groups = read_groups(path, documents)?;
+            print_message(format_args!(
                 "{}: {} of {} documents are in {} groups",
-                place.display(),
+                path.display(),
                 thousands(groups.documents()),
                 thousands(documents.len() as u64),
                 thousands(groups.len())
             ));
             Ok((groups, Outcome::Done))
         }
-        None => found(near, documents, output, watch),
+        None => find_groups(near, documents, output, watch),
     }
 }
 
 /// Groups from a file, or from the folder of a job.
-fn known(place: &Path, documents: &[&str]) -> Result<Groups, Failure> {
-    let file = if place.is_dir() { place.join(CLUSTERS) } else { place.to_owned() };
-    if place.is_dir() && !file.is_file() {
-        let reason = match place.join("clusters.parquet").is_file() {
+fn read_groups(path: &Path, documents: &[&str]) -> Result<Groups, Failure> {
+    let file = if path.is_dir() { path.join(CLUSTERS) } else { path.to_owned() };
+    if path.is_dir() && !file.is_file() {
+        let reason = match path.join("clusters.parquet").is_file() {
             true => "its tables are Parquet; run dedup again with --format jsonl",
             false => "it is no folder of a finished dedup; name one, or a file of groups",
         };
-        return Err(Failure::Missing(format!("{} has no {CLUSTERS}: {reason}", place.display())));
+        return Err(Failure::Missing(format!("{} has no {CLUSTERS}: {reason}", path.display())));
     }
-    let mut grouping = Grouping::among(documents.iter().copied());
-    grouping.read(&name_of(&file), List::open(&file)?)?;
+    let mut grouping = GroupBuilder::among(documents.iter().copied());
+    grouping.read(&name_of(&file), ListReader::open(&file)?)?;
     // Of very many equal documents, pairs are not written one by one.
     let large = job_folder(&file).join("groups.jsonl");
     if large.is_file() {
-        grouping.read(&name_of(&large), List::open(&large)?)?;
+        grouping.read(&name_of(&large), ListReader::open(&large)?)?;
     }
     Ok(grouping.finish())
 }
@@ -208,7 +213,7 @@ fn known(place: &Path, documents: &[&str]) -> Result<Groups, Failure> {
 const CLUSTERS: &str = "clusters.jsonl";
 
 /// Finds the near-duplicates among some documents of a corpus, in a folder beside the output.
-fn found(
+fn find_groups(
     near: &NearArgs,
     documents: &[&str],
     output: &Path,
@@ -220,19 +225,20 @@ fn found(
         let sentence = "the corpus is looked at again after a stop and cannot be standard input; name files";
         return Err(Failure::Usage(sentence.to_owned()));
     }
-    super::job::outside(&near.from, output)?;
+    super::job::check_output_outside(&near.from, output)?;
     let corpus = crate::args::open(&near.from, near.resources.reading(recipe.read_options()?))?;
-    corpus.look(recipe.needs_addresses())?;
+    corpus.check_first_records(recipe.needs_addresses())?;
     let folder = job_folder(output);
     let progress =
         Progress::show(near.resources.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
-    let selected = Selected::copy(&folder, &corpus, recipe.content()?, documents, settings.threads, watch);
+    let selected =
+        SelectedDocuments::copy(&folder, &corpus, recipe.content()?, documents, settings.threads, watch);
     drop(progress);
     let selected = selected?;
-    say_what_is_there(&selected, documents.len());
+    print_selection(&selected, documents.len());
     selected.losses()?.check("the corpus", corpus.options().max_rejected)?;
     // The copy has texts alone, under the usual names of fields.
-    recipe.reading = Reading {
+    recipe.reading = ReadSettings {
         max_document_bytes: recipe.reading.max_document_bytes,
         ..JobRecipe::simplest(recipe.task).reading
     };
@@ -258,7 +264,7 @@ fn found(
             findings.summary
         }
     };
-    tell(format_args!(
+    print_message(format_args!(
         "{}: {} documents in {} groups of near-duplicates",
         results.display(),
         thousands(summary.removed + summary.clusters),
@@ -266,7 +272,7 @@ fn found(
     ));
     let rejected = near.resources.strict && (selected.rejected > 0 || summary.rejected > 0);
     let outcome = if rejected { Outcome::Rejected } else { Outcome::Done };
-    Ok((known(&results, documents)?, outcome))
+    Ok((read_groups(&results, documents)?, outcome))
 }
 
 /// The folder beside an output that holds what was found on the way.
@@ -276,23 +282,26 @@ fn job_folder(output: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn say_what_is_there(selected: &Selected, wanted: usize) {
-    tell(format_args!(
+fn print_selection(selected: &SelectedDocuments, wanted: usize) {
+    print_message(format_args!(
         "{} of {} documents are in the corpus",
         thousands(selected.found),
         thousands(wanted as u64)
     ));
     if let Some(first) = selected.missing.first() {
         let count = thousands(selected.missing.len() as u64);
-        tell(format_args!(
+        print_message(format_args!(
             "{count} are not, the first of them {first}: they are taken for different from all"
         ));
     }
     if selected.repeated > 0 {
         let count = thousands(selected.repeated);
-        tell(format_args!("{count} documents more bear the same ids; the first of each was taken"));
+        print_message(format_args!("{count} documents more bear the same ids; the first of each was taken"));
     }
     if let Some(first) = &selected.first_rejection {
-        tell(format_args!("rejected: {} records, the first of them {first}", thousands(selected.rejected)));
+        print_message(format_args!(
+            "rejected: {} records, the first of them {first}",
+            thousands(selected.rejected)
+        ));
     }
 }

@@ -3,18 +3,18 @@
 use std::io::Write;
 
 use lookalike::engine::cost::Cost;
-use lookalike::explained::{Alias, Explained, Parameter, all, one};
+use lookalike::method_info::{Alias, MethodInfo, Parameter, all, by_name};
 
 use crate::args::MethodsArgs;
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &MethodsArgs) -> Result<Outcome, Failure> {
     let mut out = std::io::stdout().lock();
-    let shown: Vec<Explained> = match &args.name {
+    let methods: Vec<MethodInfo> = match &args.name {
         None => all()?,
-        Some(name) => vec![one(name)?],
+        Some(name) => vec![by_name(name)?],
     };
-    match (args.json, &shown[..], &args.name) {
+    match (args.json, &methods[..], &args.name) {
         (true, [one], Some(_)) => {
             serde_json::to_writer_pretty(&mut out, one).map_err(std::io::Error::from)?
         }
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &MethodsArgs) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-fn list(all: &[Explained], out: &mut impl Write) -> std::io::Result<()> {
+fn list(all: &[MethodInfo], out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{:<18}{:<6}{:>7}{:>6}{:>8}  what it does", "method", "alias", "bytes", "keys", "passes")?;
     for method in all {
         let aliases: Vec<&str> = method.aliases.iter().map(|alias| alias.name).collect();
@@ -68,7 +68,7 @@ fn wrapped(words: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-fn explain(method: &Explained, out: &mut impl Write) -> std::io::Result<()> {
+fn explain(method: &MethodInfo, out: &mut impl Write) -> std::io::Result<()> {
     writeln!(out, "{}: {}\n", method.name, method.summary)?;
     for line in method.formula.lines() {
         writeln!(out, "    {line}")?;

@@ -10,9 +10,9 @@ use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 use lookalike::walk::Watch;
 
 use crate::args::PairsArgs;
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
-use crate::outputs::apart_from;
+use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
@@ -22,10 +22,10 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         let sentence = format!("{} is a folder; name a file for the pairs", args.output.display());
         return Err(Failure::Usage(sentence));
     }
-    super::job::outside(&args.input.inputs, &args.output)?;
+    super::job::check_output_outside(&args.input.inputs, &args.output)?;
     let options = args.start.options(args.resources.reading(recipe.read_options()?));
     let corpus = args.input.corpus_with(options)?;
-    apart_from(&corpus, &[&args.output])?;
+    check_outputs(&corpus, &[&args.output])?;
     let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
     let job = Job {
         recipe,
@@ -35,11 +35,11 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         settings: args.resources.settings(args.matching.spool),
         outputs,
     };
-    super::job::say_what_it_takes(&job);
+    super::job::print_advice(&job);
     let mut name = args.output.clone().into_os_string();
     name.push(".job");
     let folder = PathBuf::from(name);
-    args.start.make_room(&folder)?;
+    args.start.clear_if_forced(&folder)?;
     let summary = match job.open(&folder)? {
         Opened::Finished(summary) => {
             if !args.output.exists() {
@@ -49,7 +49,10 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
                     args.output.display()
                 )));
             }
-            tell(format_args!("{} holds this job, finished; nothing is left to do", folder.display()));
+            print_message(format_args!(
+                "{} holds this job, finished; nothing is left to do",
+                folder.display()
+            ));
             *summary
         }
         Opened::Open(open) => work(*open, args, watch)?,
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
 }
 
 fn work(mut open: OpenJob, args: &PairsArgs, watch: &Arc<Watch>) -> Result<Summary, Failure> {
-    super::job::say_how_it_begins(&open);
+    super::job::print_start_notes(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

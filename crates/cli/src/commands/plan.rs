@@ -21,16 +21,16 @@ use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// The sample holds at least this much of the input, if there is as much.
-const LEAST: u64 = 8 << 20;
+const MIN_SAMPLE_BYTES: u64 = 8 << 20;
 
 /// Shards that the sample is taken from.
-const PLACES: usize = 64;
+const MAX_SAMPLED_SHARDS: usize = 64;
 
 pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let folder = tempfile::tempdir()?;
     let all = job.corpus.bytes().unwrap_or(0).max(1);
     let begun = Instant::now();
-    let (taken, documents) = draw(&job, &folder.path().join("sample.jsonl"), all, watch)?;
+    let (taken, documents) = draw_sample(&job, &folder.path().join("sample.jsonl"), all, watch)?;
     let drawing = begun.elapsed().as_secs_f64();
     // Of nothing the sample is the whole.
     let share = if taken == 0 { 1.0 } else { (taken as f64 / all as f64).min(1.0) };
@@ -70,7 +70,7 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     writeln!(
         out,
         "time               {:>14} at {} threads",
-        clock(seconds),
+        format_duration(seconds),
         args.resources.settings(args.matching.spool).threads
     )?;
     writeln!(out, "disk               {:>11} MB while it runs", thousands(estimate.div_ceil(1_000_000)))?;
@@ -92,11 +92,11 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
 }
 
 /// Copies a sample of the input to a file; returns how many bytes of the input it took and how many documents it has.
-fn draw(job: &Job, target: &std::path::Path, all: u64, watch: &Watch) -> Result<(u64, u64), Failure> {
-    let wanted = (all / 100).max(LEAST);
+fn draw_sample(job: &Job, target: &std::path::Path, all: u64, watch: &Watch) -> Result<(u64, u64), Failure> {
+    let wanted = (all / 100).max(MIN_SAMPLE_BYTES);
     let shards = job.corpus.shards();
-    let step = shards.len().div_ceil(PLACES).max(1);
-    let places = shards.len().div_ceil(step) as u64;
+    let step = shards.len().div_ceil(MAX_SAMPLED_SHARDS).max(1);
+    let sampled = shards.len().div_ceil(step) as u64;
     let content = job.recipe.content()?;
     let mut writer = JsonlWriter::create(target, Compression::None)?;
     let mut extractor = Extractor::default();
@@ -110,7 +110,7 @@ fn draw(job: &Job, target: &std::path::Path, all: u64, watch: &Watch) -> Result<
                 writer.document(document.id, document.url, text)?;
                 documents += 1;
             }
-            if reader.consumed() >= wanted / places.max(1) {
+            if reader.consumed() >= wanted / sampled.max(1) {
                 break;
             }
         }
@@ -135,7 +135,7 @@ fn removal_share(summary: &lookalike::engine::Summary, reached: u64, share: f64)
     ((seen - error).max(0.0), most.clamp(seen, 1.0))
 }
 
-fn clock(seconds: f64) -> String {
+fn format_duration(seconds: f64) -> String {
     match seconds.round() as u64 {
         short @ 0..120 => format!("{short} s"),
         middle @ 120..7200 => format!("{} min", middle / 60),

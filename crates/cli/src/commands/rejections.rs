@@ -9,12 +9,12 @@ use lookalike::corpus::{Compression, CorpusError, Losses, MaxRejected};
 use lookalike::model::{Rejection, Unit};
 use serde::Serialize;
 
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::Outcome;
 use crate::progress::thousands;
 
 /// The most rejections that are reported one by one.
-const TOLD: u64 = 10;
+const MAX_REPORTED: u64 = 10;
 
 /// One line of `rejected.jsonl`.
 #[derive(Serialize)]
@@ -27,28 +27,28 @@ struct Line<'a> {
     id: Option<&'a str>,
 }
 
-/// The rejections of one shard, until those of the shards before it have been told. All but the first few wait
+/// The rejections of one shard, until those of the shards before it have been reported. All but the first few wait
 /// on disk.
-pub(crate) struct Waiting {
+pub(crate) struct ShardRejections {
     first: Vec<String>,
     losses: Losses,
     lines: Option<(BufWriter<File>, Temporary)>,
-    wanted: bool,
+    to_file: bool,
 }
 
-impl Waiting {
-    /// `wanted` says whether there will be a file for them.
-    pub(crate) fn new(wanted: bool) -> Self {
-        Waiting { first: Vec::new(), losses: Losses::default(), lines: None, wanted }
+impl ShardRejections {
+    /// `to_file` says whether there will be a file for them.
+    pub(crate) fn new(to_file: bool) -> Self {
+        ShardRejections { first: Vec::new(), losses: Losses::default(), lines: None, to_file }
     }
 
     /// Takes one rejection in shard `source`.
     pub(crate) fn add(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
         self.losses.reject(source, rejection);
-        if self.losses.rejected <= TOLD {
+        if self.losses.rejected <= MAX_REPORTED {
             self.first.push(sentence(source, rejection));
         }
-        if self.wanted {
+        if self.to_file {
             self.spool(source, rejection).map_err(writing(Path::new("a temporary file for rejections")))?;
         }
         Ok(())
@@ -66,22 +66,22 @@ impl Waiting {
     }
 
     /// Closes the file, so that thousands of shards do not hold thousands of them open.
-    pub(crate) fn close(self) -> Result<Told, CorpusError> {
+    pub(crate) fn close(self) -> Result<ClosedRejections, CorpusError> {
         let close = |(mut file, temporary): (BufWriter<File>, Temporary)| file.flush().map(|()| temporary);
         let lines = self.lines.map(close).transpose();
         let lines = lines.map_err(writing(Path::new("a temporary file for rejections")))?;
-        Ok(Told { first: self.first, losses: self.losses, lines })
+        Ok(ClosedRejections { first: self.first, losses: self.losses, lines })
     }
 }
 
-/// [`Waiting`], when its shard is done.
-pub(crate) struct Told {
+/// [`ShardRejections`] of a shard that was read to its end, ready to be reported.
+pub(crate) struct ClosedRejections {
     first: Vec<String>,
     losses: Losses,
     lines: Option<Temporary>,
 }
 
-/// Tells of rejections in the order of the input.
+/// Reports rejections in the order of the input.
 pub(crate) struct Rejections {
     losses: Losses,
     file: Option<Sink>,
@@ -89,18 +89,18 @@ pub(crate) struct Rejections {
 }
 
 impl Rejections {
-    /// Writes them to `file` as well, if one is given; it appears when all are told.
+    /// Writes them to `file` as well, if one is given; it appears when all are reported.
     pub(crate) fn new(file: Option<&Path>) -> Result<Self, CorpusError> {
         let name = file.map_or(String::new(), |path| path.display().to_string());
         let file = file.map(|path| Sink::create(path, Compression::named(path))).transpose()?;
         Ok(Rejections { losses: Losses::default(), file, name })
     }
 
-    /// Tells of one rejection in shard `source`.
-    pub(crate) fn tell(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
+    /// Reports one rejection in shard `source`.
+    pub(crate) fn report(&mut self, source: &str, rejection: &Rejection) -> Result<(), CorpusError> {
         self.losses.reject(source, rejection);
-        if self.losses.rejected <= TOLD {
-            tell(sentence(source, rejection));
+        if self.losses.rejected <= MAX_REPORTED {
+            print_message(sentence(source, rejection));
         }
         if let Some(file) = &mut self.file {
             write_line(file, source, rejection).map_err(writing(Path::new(&self.name)))?;
@@ -108,13 +108,13 @@ impl Rejections {
         Ok(())
     }
 
-    /// Tells of all rejections of a shard.
-    pub(crate) fn tell_all(&mut self, told: &Told) -> Result<(), CorpusError> {
-        for sentence in told.first.iter().take(TOLD.saturating_sub(self.losses.rejected) as usize) {
-            tell(sentence);
+    /// Reports all rejections of a shard.
+    pub(crate) fn report_all(&mut self, closed: &ClosedRejections) -> Result<(), CorpusError> {
+        for sentence in closed.first.iter().take(MAX_REPORTED.saturating_sub(self.losses.rejected) as usize) {
+            print_message(sentence);
         }
-        self.losses.merge(told.losses.clone());
-        if let (Some(file), Some(lines)) = (&mut self.file, &told.lines) {
+        self.losses.merge(closed.losses.clone());
+        if let (Some(file), Some(lines)) = (&mut self.file, &closed.lines) {
             let copied = File::open(lines.path()).and_then(|mut lines| io::copy(&mut lines, file));
             copied.map_err(writing(Path::new(&self.name)))?;
         }
@@ -128,13 +128,13 @@ impl Rejections {
         losses.check("the input", most)
     }
 
-    /// Ends the telling; `strict` makes rejections the outcome.
+    /// Ends the report; `strict` makes rejections the outcome.
     pub(crate) fn finish(self, strict: bool) -> Result<Outcome, CorpusError> {
         let count = self.losses.rejected;
-        if count > TOLD {
+        if count > MAX_REPORTED {
             let hint =
                 if self.file.is_some() { "" } else { " (corpus stats --rejected FILE writes them all)" };
-            tell(format_args!("rejected: {} more{hint}", thousands(count - TOLD)));
+            print_message(format_args!("rejected: {} more{hint}", thousands(count - MAX_REPORTED)));
         }
         if let Some(file) = self.file {
             file.finish()?;

@@ -10,7 +10,7 @@ use lookalike_lab::review::{
 };
 
 use crate::args::ReviewArgs;
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 
 /// Characters of a line.
@@ -46,7 +46,7 @@ fn review(args: &ReviewArgs, watch: &Watch) -> Result<Summary, ReviewError> {
     let port = listener.local_addr().map_err(ReviewError::Server)?.port();
     let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
     let session = Session::new(name, pairs, labels);
-    tell(format_args!(
+    print_message(format_args!(
         "lookalike: the review is at http://127.0.0.1:{port}/ and its labels in {}; Ctrl-C ends it",
         path.display()
     ));
@@ -55,6 +55,6 @@ fn review(args: &ReviewArgs, watch: &Watch) -> Result<Summary, ReviewError> {
 
 fn warn(labels: &Labels) {
     if let Some(note) = &labels.note {
-        tell(format_args!("lookalike: {note}"));
+        print_message(format_args!("lookalike: {note}"));
     }
 }

@@ -10,15 +10,15 @@ use crate::args::RunsDedupArgs;
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &RunsDedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let targets = Targets::of(&args.files, &args.left, &[args.left.removed.as_deref()])?;
+    let targets = Targets::of(&args.files, &args.outputs, &[args.outputs.removed.as_deref()])?;
     let runs = read_all(&args.files, Run::read)?;
     let mut documents: Vec<&str> = runs.iter().flat_map(Run::documents).collect();
     documents.sort_unstable();
     documents.dedup();
-    let (groups, outcome) = groups(&args.near, &documents, &args.left.output, watch)?;
+    let (groups, outcome) = groups(&args.near, &documents, &args.outputs.output, watch)?;
     let results: Vec<_> = runs.iter().map(|run| dedup::run(run, &groups)).collect();
     targets.write(&results)?;
-    write_dropped(args.left.removed.as_deref(), &args.files, &results, |_| true)?;
+    write_dropped(args.outputs.removed.as_deref(), &args.files, &results, |_| true)?;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
     print(&names, &results, false)?;
     Ok(outcome)

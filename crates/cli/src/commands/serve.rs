@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 use lookalike_service::{
-    LogFormat, Opening, ServiceError, Settings, Source, Tokens, exposure, listen, serve,
+    LogFormat, OpenOptions, ServiceError, Settings, Source, Tokens, exposure, listen, serve,
 };
 
 use crate::args::{LogArg, ServeArgs};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &ServeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(args)?;
     // The address first: a long look at a large job is in vain when it is taken.
     let listener = listen(args.address, &settings)?;
-    let opening = Opening { read_only: args.read_only, sync: args.sync };
+    let opening = OpenOptions { read_only: args.read_only, sync: args.sync };
     let source = Source::open(&args.folder, opening)?;
     let address = listener.local_addr().map_err(ServiceError::System)?;
     let mut out = std::io::stdout().lock();
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ServeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
 fn settings(args: &ServeArgs) -> Result<Settings, Failure> {
     let tokens = args.token_file.as_deref().map(Tokens::read).transpose()?;
     if let Some(warning) = args.token_file.as_deref().and_then(exposure) {
-        tell(format_args!("lookalike: {warning}"));
+        print_message(format_args!("lookalike: {warning}"));
     }
     Ok(Settings {
         tokens,
@@ -45,6 +45,6 @@ fn settings(args: &ServeArgs) -> Result<Settings, Failure> {
             LogArg::Text => LogFormat::Text,
             LogArg::None => LogFormat::None,
         },
-        tell: Arc::new(|line| tell(line)),
+        log_sink: Arc::new(|line| print_message(line)),
     })
 }

@@ -10,17 +10,17 @@ use lookalike::engine::{EngineError, Settings};
 use lookalike::model::Rejection;
 use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features, script};
-use lookalike::walk::{self, Found, WalkError, Watch};
+use lookalike::walk::{self, WalkError, WalkItem, Watch};
 use serde::Serialize;
 
-use super::rejections::{Rejections, Told, Waiting};
+use super::rejections::{ClosedRejections, Rejections, ShardRejections};
 use crate::args::StatsArgs;
-use crate::console::tell;
-use crate::distinct::Distinct;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::histogram::Histogram;
-use crate::outputs::apart_from;
+use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
+use crate::repeats::RepeatCounter;
 
 /// Digests kept in memory for counting exact duplicates, and as many for ids: 32 MB each.
 const DIGESTS: usize = 2 << 20;
@@ -30,28 +30,28 @@ const PENDING: usize = 1024;
 
 pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
-    apart_from(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    check_outputs(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let settings = args.work.settings(&corpus, args.threads())?;
-    corpus.look(false)?;
+    corpus.check_first_records(false)?;
     let mut rejections = Rejections::new(args.work.rejected.as_deref())?;
-    let seen = Seen::default();
-    // Shards are added up as they end: what stays of each until the end is only what must be told in order.
+    let digests = Digests::default();
+    // Shards are added up as they end: what stays of each until the end is only what must be reported in order.
     let tally = Mutex::new(Tally::default());
     let progress =
         Progress::show(args.work.progress, corpus.bytes().map_or(Total::Unknown, Total::Bytes), watch);
-    let large = Large { settings: &settings, turn: Mutex::default() };
+    let large = LargeTexts { settings: &settings, lock: Mutex::default() };
     let shards = walk::shards(&corpus, settings.threads, |shard| {
-        let (found, told) = read_shard(args, &corpus, shard, &seen, &large, watch)?;
-        tally.lock().expect("no worker panicked").merge(&found);
-        Ok(told)
+        let (counts, closed) = read_shard(args, &corpus, shard, &digests, &large, watch)?;
+        tally.lock().expect("no worker panicked").merge(&counts);
+        Ok(closed)
     });
     drop(progress);
-    shards?.iter().try_for_each(|told| rejections.tell_all(told))?;
+    shards?.iter().try_for_each(|closed| rejections.report_all(closed))?;
     let mut tally = tally.into_inner().expect("no worker panicked");
     tally.shards = corpus.shards().len() as u64;
     tally.bytes = corpus.bytes();
-    tally.exact_duplicates = repeats(seen.texts)?;
-    tally.duplicate_ids = repeats(seen.ids)?;
+    tally.exact_duplicates = repeats(digests.texts)?;
+    tally.duplicate_ids = repeats(digests.ids)?;
     let mut out = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &tally.summary()).map_err(std::io::Error::from)?;
@@ -63,34 +63,37 @@ pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         .check(tally.documents - tally.rejected_count(), args.work.max_rejected.unwrap_or_default());
     let outcome = rejections.finish(args.work.strict)?;
     // Whoever only looks is warned.
-    lost.unwrap_or_else(tell);
+    lost.unwrap_or_else(print_message);
     Ok(outcome)
 }
 
 /// Digests of all documents so far, for counting those that come again.
-struct Seen {
-    texts: Mutex<Distinct>,
-    ids: Mutex<Distinct>,
+struct Digests {
+    texts: Mutex<RepeatCounter>,
+    ids: Mutex<RepeatCounter>,
 }
 
-impl Default for Seen {
+impl Default for Digests {
     fn default() -> Self {
-        Seen { texts: Mutex::new(Distinct::new(DIGESTS)), ids: Mutex::new(Distinct::new(DIGESTS)) }
+        Digests {
+            texts: Mutex::new(RepeatCounter::new(DIGESTS)),
+            ids: Mutex::new(RepeatCounter::new(DIGESTS)),
+        }
     }
 }
 
-/// Large texts have their turn one at a time.
-struct Large<'s> {
+/// Admits large texts one at a time.
+struct LargeTexts<'s> {
     settings: &'s Settings,
-    turn: Mutex<()>,
+    lock: Mutex<()>,
 }
 
-impl Large<'_> {
-    /// Waits for the turn of a large text, and refuses one that memory has no room for.
-    fn begin(&self, text: &str) -> Result<Option<MutexGuard<'_, ()>>, WalkError> {
+impl LargeTexts<'_> {
+    /// Waits until no other large text is at work, and refuses one that memory has no room for.
+    fn admit(&self, text: &str) -> Result<Option<MutexGuard<'_, ()>>, WalkError> {
         match self.settings.admit_text(text, (2 * DIGESTS * size_of::<u128>()) as u64) {
             Ok(false) => Ok(None),
-            Ok(true) => Ok(Some(self.turn.lock().unwrap_or_else(PoisonError::into_inner))),
+            Ok(true) => Ok(Some(self.lock.lock().unwrap_or_else(PoisonError::into_inner))),
             Err(EngineError::Memory { why, needed }) => Err(CorpusError::Memory { why, needed }.into()),
             Err(other) => Err(CorpusError::Read {
                 name: "the corpus".to_owned(),
@@ -101,7 +104,7 @@ impl Large<'_> {
     }
 }
 
-fn repeats(digests: Mutex<Distinct>) -> Result<u64, CorpusError> {
+fn repeats(digests: Mutex<RepeatCounter>) -> Result<u64, CorpusError> {
     digests.into_inner().expect("no worker panicked").repeats().map_err(spill_failed)
 }
 
@@ -133,24 +136,24 @@ fn read_shard(
     args: &StatsArgs,
     corpus: &Corpus,
     shard: &Shard,
-    seen: &Seen,
-    large: &Large<'_>,
+    digests: &Digests,
+    large: &LargeTexts<'_>,
     watch: &Watch,
-) -> Result<(Tally, Told), WalkError> {
+) -> Result<(Tally, ClosedRejections), WalkError> {
     let mut tally = Tally::default();
-    let mut waiting = Waiting::new(args.work.rejected.is_some());
+    let mut rejections = ShardRejections::new(args.work.rejected.is_some());
     let mut analyser = Analyser::with_secret(&args.input.reading.profile, Secret::of_process());
     let mut features = Features::default();
     let (mut texts, mut ids) = (Vec::with_capacity(PENDING), Vec::with_capacity(PENDING));
     let format = walk::documents(shard, corpus.options(), args.input.content_mode(), watch, |found| {
         match found {
-            Found::Rejected(rejection) => {
+            WalkItem::Rejected(rejection) => {
                 tally.reject(&rejection);
-                waiting.add(&shard.name, &rejection)?;
+                rejections.add(&shard.name, &rejection)?;
             }
-            Found::Skipped(skip) => *tally.skipped.entry(skip.kind).or_default() += 1,
-            Found::Document { document, text } => {
-                let turn = large.begin(text)?;
+            WalkItem::Skipped(skip) => *tally.skipped.entry(skip.kind).or_default() += 1,
+            WalkItem::Document { document, text } => {
+                let lock = large.admit(text)?;
                 analyser.read(text, &mut features);
                 tally.content_bytes += document.content.len() as u64;
                 tally.without_url += u64::from(document.url.is_none());
@@ -158,25 +161,25 @@ fn read_shard(
                 if !features.is_empty() {
                     texts.push(features.digest(Secret::of_process()));
                 }
-                if turn.is_some() {
+                if lock.is_some() {
                     (analyser, features) = (Analyser::new(&args.input.reading.profile), Features::default());
                 }
                 ids.push(Secret::of_process().digest(document.id.as_bytes()));
                 if ids.len() == PENDING {
-                    hand_over(&seen.texts, &mut texts)?;
-                    hand_over(&seen.ids, &mut ids)?;
+                    add_digests(&digests.texts, &mut texts)?;
+                    add_digests(&digests.ids, &mut ids)?;
                 }
             }
         }
         Ok(())
     })?;
-    hand_over(&seen.texts, &mut texts)?;
-    hand_over(&seen.ids, &mut ids)?;
+    add_digests(&digests.texts, &mut texts)?;
+    add_digests(&digests.ids, &mut ids)?;
     tally.formats.insert(format.to_string(), 1);
-    Ok((tally, waiting.close()?))
+    Ok((tally, rejections.close()?))
 }
 
-fn hand_over(digests: &Mutex<Distinct>, pending: &mut Vec<u128>) -> Result<(), CorpusError> {
+fn add_digests(digests: &Mutex<RepeatCounter>, pending: &mut Vec<u128>) -> Result<(), CorpusError> {
     let mut digests = digests.lock().expect("no worker panicked");
     pending.drain(..).try_for_each(|digest| digests.add(digest)).map_err(spill_failed)
 }

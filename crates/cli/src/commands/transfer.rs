@@ -5,24 +5,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, Loss};
-use lookalike::engine::job::hold;
+use lookalike::engine::job::lock_folder;
 use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
-use lookalike::judgments::{Judgments, judged};
+use lookalike::judgments::{Judgments, judged_documents};
 use lookalike::report::study_page;
-use lookalike::selected::Selected;
+use lookalike::selected::SelectedDocuments;
 use lookalike::text::hash;
 use lookalike::walk::{WalkError, Watch};
 use lookalike_overlap::address::Matching;
-use lookalike_transfer::compare::Wanted;
+use lookalike_transfer::compare::ComparisonSettings;
 use lookalike_transfer::segments::Segments;
 use lookalike_transfer::study::transfer_study;
 use lookalike_transfer::transfer::{self, Request};
 use serde::Deserialize;
 
-use super::job::ShownSide;
+use super::job::SideCounts;
 use super::lists;
 use crate::args::{SnapshotArgs, TransferArgs, right_segments};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -36,24 +36,24 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
             let sentence = "a corpus is read more than once and cannot be standard input; name files";
             return Err(Failure::Usage(sentence.to_owned()));
         }
-        super::job::outside(inputs, &args.output)?;
+        super::job::check_output_outside(inputs, &args.output)?;
     }
     let files = read(args)?;
-    if judged(&files).is_empty() {
+    if judged_documents(&files).is_empty() {
         let sentence = "there is no judgment of a document in these files; look at what --judgments names";
         return Err(Failure::Usage(sentence.to_owned()));
     }
     // Refused at once, and not after the old corpus was read.
-    args.resources.settings(args.matching.spool).room(recipe.reading.max_document_bytes)?;
+    args.resources.settings(args.matching.spool).buffer_bytes(recipe.reading.max_document_bytes)?;
     let options = |options| args.start.options(args.resources.reading(options));
     let old = crate::args::open(&args.from, options(recipe.read_options()?))?;
     let new = crate::args::open(&args.to, options(recipe.other_options()?))?;
-    [&old, &new].into_iter().try_for_each(|corpus| corpus.look(false))?;
-    args.start.make_room(&args.output)?;
-    let asked = asked(args, &recipe, &files, [&old, &new]);
+    [&old, &new].into_iter().try_for_each(|corpus| corpus.check_first_records(false))?;
+    args.start.clear_if_forced(&args.output)?;
+    let digest = request_digest(args, &recipe, &files, [&old, &new]);
     match finished(&args.output)? {
-        Some(before) if before == asked => {
-            tell(format_args!(
+        Some(before) if before == digest => {
+            print_message(format_args!(
                 "{} holds this transfer, finished; nothing is left to do",
                 args.output.display()
             ));
@@ -64,28 +64,33 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
                 args.output.display()
             )));
         }
-        None => work(args, recipe, &files, [old, new], asked, watch)?,
+        None => work(args, recipe, &files, [old, new], digest, watch)?,
     }
-    let shown: Shown = super::job::summary(&args.output)?;
-    print(&shown, &args.output)?;
-    let rejected = shown.old_rejected + shown.left.rejected + shown.right.rejected;
-    Ok(super::job::ended(&shown.reasons, rejected, args.resources.strict))
+    let summary: PrintedSummary = super::job::summary(&args.output)?;
+    print(&summary, &args.output)?;
+    let rejected = summary.old_rejected + summary.left.rejected + summary.right.rejected;
+    Ok(super::job::report_rejections(&summary.reasons, rejected, args.resources.strict))
 }
 
 /// Reads all files of judgments; those of one name in different folders are told apart.
 fn read(args: &TransferArgs) -> Result<Vec<Judgments>, Failure> {
     let mut files = lists::read_all(&args.judgments, |name, list| Judgments::read(name, list, args.layout))?;
-    transfer::tell_apart(&mut files);
+    transfer::make_names_unique(&mut files);
     Ok(files)
 }
 
 /// Returns a digest of the request: recipe, judgments, shards and options.
-fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: [&Corpus; 2]) -> String {
+fn request_digest(
+    args: &TransferArgs,
+    recipe: &JobRecipe,
+    files: &[Judgments],
+    corpora: [&Corpus; 2],
+) -> String {
     let shards = corpora.map(|corpus| {
-        let mark = |shard: &lookalike::corpus::Shard| {
+        let describe = |shard: &lookalike::corpus::Shard| {
             format!("{} {:?} {:?} {:?}", shard.name, shard.bytes, shard.modified, shard.digest)
         };
-        corpus.shards().iter().map(mark).collect::<Vec<_>>()
+        corpus.shards().iter().map(describe).collect::<Vec<_>>()
     });
     let lines = files.iter().map(|file| {
         let text: String = file.lines.iter().map(|line| format!("{}\n", line.text())).collect();
@@ -107,16 +112,17 @@ fn asked(args: &TransferArgs, recipe: &JobRecipe, files: &[Judgments], corpora: 
 /// Returns the digest of the request whose results the folder holds; none when it holds none. Results of another command are refused.
 fn finished(folder: &Path) -> Result<Option<String>, Failure> {
     #[derive(Deserialize)]
-    struct Before {
-        asked: String,
+    struct StoredRequest {
+        #[serde(rename = "asked")]
+        request: String,
     }
     let Ok(text) = std::fs::read(folder.join("summary.json")) else { return Ok(None) };
-    let before: Result<Before, _> = serde_json::from_slice(&text);
+    let before: Result<StoredRequest, _> = serde_json::from_slice(&text);
     match before {
         Ok(before) => {
             // A process that was killed right after the last file leaves its scratch folder.
             let _ = std::fs::remove_dir_all(folder.join("work"));
-            Ok(Some(before.asked))
+            Ok(Some(before.request))
         }
         Err(_) => Err(Failure::Usage(format!(
             "{} holds results of another command; name another folder",
@@ -130,10 +136,10 @@ fn work(
     recipe: JobRecipe,
     files: &[Judgments],
     [old, new]: [Corpus; 2],
-    asked: String,
+    digest: String,
     watch: &Arc<Watch>,
 ) -> Result<(), Failure> {
-    let held = hold(&args.output)?;
+    let lock = lock_folder(&args.output)?;
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let selected = select(args, &recipe, files, &old, watch)?;
     drop(progress);
@@ -148,7 +154,7 @@ fn work(
             thousands(selected.missing.len() as u64)
         )));
     }
-    drop(held);
+    drop(lock);
     // The judged documents are JSON lines of our own, whatever the old corpus is.
     let job = Job {
         recipe,
@@ -158,14 +164,14 @@ fn work(
         settings: args.resources.settings(args.matching.spool),
         outputs: Outputs::default(),
     };
-    super::job::say_what_it_takes(&job);
+    super::job::print_advice(&job);
     let memory = job.settings.memory / 4;
     let Opened::Open(mut open) = job.open(&args.output)? else { return Ok(()) };
-    super::job::say_how_it_begins(&open);
+    super::job::print_start_notes(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();
-    let wanted = wanted(args, &open, watch)?;
+    let settings = comparison_settings(args, &open, watch)?;
     let request = Request {
         files,
         missing: &selected.missing,
@@ -176,13 +182,13 @@ fn work(
         seed: args.matching.seed,
         memory,
     };
-    let moved = transfer::run(&*open, &request, wanted, watch)?;
+    let moved = transfer::run(&*open, &request, settings, watch)?;
     transfer::add_rejections(&args.output, &selected)?;
     drop(progress);
     let names = [&args.from, &args.to].map(|inputs| super::lab::name_of(inputs));
     let study = transfer_study([&names[0], &names[1]], &moved, &recipe, &findings);
     open.write("report.html", study_page(&study.title.clone(), "", &[study]).as_bytes())?;
-    let mut summary = moved.summary(&recipe, &findings, args.matches(), asked);
+    let mut summary = moved.summary(&recipe, &findings, args.matches(), digest);
     summary.comparison.reasons.splice(0..0, losses.reasons_of("left"));
     open.finish(&summary)?;
     Ok(())
@@ -195,12 +201,12 @@ fn select(
     files: &[Judgments],
     old: &Corpus,
     watch: &Watch,
-) -> Result<Selected, Failure> {
-    let all = judged(files);
+) -> Result<SelectedDocuments, Failure> {
+    let all = judged_documents(files);
     let ids: Vec<&str> = all.iter().map(|one| one.document).collect();
     let (folder, content) = (args.output.join(JUDGED), recipe.content()?);
     let threads = args.resources.settings(args.matching.spool).threads;
-    let copy = || Selected::copy(&folder, old, content, &ids, threads, watch);
+    let copy = || SelectedDocuments::copy(&folder, old, content, &ids, threads, watch);
     match copy() {
         // What was copied for another command that came no further is in nobody's way.
         Err(WalkError::Corpus(_)) if !args.output.join("work/job.json").exists() => {
@@ -211,13 +217,17 @@ fn select(
     }
 }
 
-fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, Failure> {
+fn comparison_settings(
+    args: &TransferArgs,
+    open: &OpenJob,
+    watch: &Watch,
+) -> Result<ComparisonSettings, Failure> {
     let recipe = open.recipe();
     let to = SnapshotArgs { snapshots: vec![args.to.clone()] };
     let parts = right_segments(&to, args.segment, &args.start.options(recipe.read_options()?))?;
-    Ok(Wanted {
-        methods: args.matching.asked().names(recipe),
-        segments: Segments::new(parts, &open.shard_places(watch)?),
+    Ok(ComparisonSettings {
+        methods: args.matching.options().names(recipe),
+        segments: Segments::new(parts, &open.shard_ranges(watch)?),
         forecast: args.forecast.map(|segments| segments.get()),
         matching: Matching::Normal,
     })
@@ -225,17 +235,17 @@ fn wanted(args: &TransferArgs, open: &OpenJob, watch: &Watch) -> Result<Wanted, 
 
 /// The parts of `summary.json` that are printed.
 #[derive(Deserialize)]
-struct Shown {
+struct PrintedSummary {
     judged: u64,
     missing: u64,
-    moved_by: ShownWays,
-    tracks: Vec<ShownTrack>,
+    moved_by: MovedBy,
+    tracks: Vec<TrackCounts>,
     written: u64,
     conflicts: u64,
     old_rejected: u64,
     unwritable: u64,
-    left: ShownSide,
-    right: ShownSide,
+    left: SideCounts,
+    right: SideCounts,
     common_ids: u64,
     found: u64,
     near: u64,
@@ -247,19 +257,19 @@ struct Shown {
 }
 
 #[derive(Deserialize)]
-struct ShownWays {
-    address_only: ShownWay,
-    content_only: ShownWay,
-    both: ShownWay,
+struct MovedBy {
+    address_only: DocumentCount,
+    content_only: DocumentCount,
+    both: DocumentCount,
 }
 
 #[derive(Deserialize)]
-struct ShownWay {
+struct DocumentCount {
     documents: u64,
 }
 
 #[derive(Deserialize)]
-struct ShownTrack {
+struct TrackCounts {
     track: String,
     judgments: u64,
     carried: u64,
@@ -269,38 +279,38 @@ struct ShownTrack {
     topics_relevant_after: u64,
 }
 
-fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
-    let share = |part: u64| match shown.judged {
+fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
+    let share = |part: u64| match summary.judged {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
     };
-    let ways = &shown.moved_by;
+    let ways = &summary.moved_by;
     let rows = [
-        ("judged documents", shown.judged, String::new()),
-        ("not in old corpus", shown.missing, share(shown.missing)),
-        ("new documents", shown.right.documents, String::new()),
-        ("rejected", shown.old_rejected + shown.left.rejected + shown.right.rejected, String::new()),
-        ("ids on both sides", shown.common_ids, String::new()),
-        ("found", shown.found, share(shown.found)),
-        ("near-duplicate", shown.near, share(shown.near)),
+        ("judged documents", summary.judged, String::new()),
+        ("not in old corpus", summary.missing, share(summary.missing)),
+        ("new documents", summary.right.documents, String::new()),
+        ("rejected", summary.old_rejected + summary.left.rejected + summary.right.rejected, String::new()),
+        ("ids on both sides", summary.common_ids, String::new()),
+        ("found", summary.found, share(summary.found)),
+        ("near-duplicate", summary.near, share(summary.near)),
         ("  address, content", ways.both.documents, share(ways.both.documents)),
         ("  content only", ways.content_only.documents, share(ways.content_only.documents)),
         ("address only", ways.address_only.documents, share(ways.address_only.documents)),
-        ("judgments written", shown.written, String::new()),
-        ("conflicts", shown.conflicts, String::new()),
-        ("unwritable ids", shown.unwritable, String::new()),
-        ("giant groups", shown.giant_groups, String::new()),
+        ("judgments written", summary.written, String::new()),
+        ("conflicts", summary.conflicts, String::new()),
+        ("unwritable ids", summary.unwritable, String::new()),
+        ("giant groups", summary.giant_groups, String::new()),
     ];
     let mut out = std::io::stdout().lock();
     for (name, number, more) in rows {
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
-    let width = shown.tracks.iter().map(|track| track.track.len()).max().unwrap_or(0).max(16);
+    let width = summary.tracks.iter().map(|track| track.track.len()).max().unwrap_or(0).max(16);
     let head = ["judgments", "carried", "written", "topics", "relevant", "still so"];
     write!(out, "\n{:<width$}", "track")?;
     head.iter().try_for_each(|name| write!(out, "{name:>12}"))?;
     writeln!(out)?;
-    for track in &shown.tracks {
+    for track in &summary.tracks {
         let numbers = [
             track.judgments,
             track.carried,
@@ -314,7 +324,7 @@ fn print(shown: &Shown, folder: &Path) -> Result<(), Failure> {
         writeln!(out)?;
     }
     writeln!(out)?;
-    if shown.unverified {
+    if summary.unverified {
         writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
     writeln!(out, "report            {}", folder.join("report.html").display())?;

@@ -7,7 +7,7 @@ use lookalike::engine::measure::Measure;
 use lookalike::walk::Watch;
 use lookalike_lab::results::json;
 use lookalike_lab::sample::Sample;
-use lookalike_lab::trial::Bench;
+use lookalike_lab::trial::TrialRunner;
 use lookalike_lab::tune::{self, Request};
 
 use super::lab;
@@ -27,19 +27,19 @@ pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let work = args.output.join("work");
     let sample = Sample::draw(&work, &collection, args.documents.get(), args.seed, watch)?;
-    let bench = Bench {
-        shelf: &sample.shelf,
+    let runner = TrialRunner {
+        documents: &sample.documents,
         folder: work.join("trials"),
         max_group: MAX_GROUP,
         seed: args.seed,
         settings,
     };
-    let tuned = lab::on_threads(bench.settings.threads, || tune::run(&bench, &sample, &request, watch))?;
+    let tuned = lab::on_threads(runner.settings.threads, || tune::run(&runner, &sample, &request, watch))?;
     drop(progress);
     let study = tuned.study(&request);
     json(&args.output.join("tune.json"), &tuned)?;
     lab::write_page(&args.output, &format!("Tuning on {}", collection.name), std::slice::from_ref(&study))?;
-    let recipe = tuned.recipe(&bench, &request)?;
+    let recipe = tuned.recipe(&runner, &request)?;
     let path = args.output.join("recipe.toml");
     match &recipe {
         Some(recipe) => lab::write(&path, recipe.to_toml().as_bytes())?,
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
         writeln!(out, "then: lookalike lab check DIR")?;
         writeln!(out, "{} may be removed when no other goal is to be tried", work.display())?;
     }
-    Ok(lab::outcome(&sample.shelf, args.resources.strict))
+    Ok(lab::outcome(&sample.documents, args.resources.strict))
 }
 
 fn request(args: &TuneArgs) -> Request {

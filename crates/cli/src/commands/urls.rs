@@ -5,14 +5,14 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Corpus, List};
+use lookalike::corpus::{Corpus, ListReader};
 use lookalike::judgments::{self, Judgments};
 use lookalike::walk::Watch;
 use lookalike_urls::summary::SideSummary;
-use lookalike_urls::{Outcome as Found, Request, Summary};
+use lookalike_urls::{Request, RunOutcome, Summary};
 
 use crate::args::{SpoolArg, UrlsArgs};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -22,22 +22,25 @@ pub(crate) fn run(args: &UrlsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     let found = lookalike_urls::run(request, &args.output, watch);
     drop(progress);
     let summary = match found? {
-        Found::Before(summary) => {
-            tell(format_args!("{} holds this job, finished; nothing is left to do", args.output.display()));
+        RunOutcome::AlreadyDone(summary) => {
+            print_message(format_args!(
+                "{} holds this job, finished; nothing is left to do",
+                args.output.display()
+            ));
             summary
         }
-        Found::Now(summary) => summary,
+        RunOutcome::Done(summary) => summary,
     };
-    for side in sides(&summary).filter(|side| side.found.with_url() == 0) {
-        tell(format_args!(
+    for side in sides(&summary).filter(|side| side.counts.with_url() == 0) {
+        print_message(format_args!(
             "no document of {} has an address; --url-field names the field that holds it, and a list has one in each line",
             side.name
         ));
     }
     print(&summary, &args.output)?;
     let reasons: Vec<_> = sides(&summary).flat_map(|side| side.reasons.clone()).collect();
-    let rejected = sides(&summary).map(|side| side.found.rejected).sum();
-    Ok(super::job::ended(&reasons, rejected, args.resources.strict))
+    let rejected = sides(&summary).map(|side| side.counts.rejected).sum();
+    Ok(super::job::report_rejections(&reasons, rejected, args.resources.strict))
 }
 
 fn request(args: &UrlsArgs) -> Result<Request, Failure> {
@@ -46,12 +49,12 @@ fn request(args: &UrlsArgs) -> Result<Request, Failure> {
     if inputs.iter().flat_map(|side| side.iter()).filter(|input| *input == "-").count() > 1 {
         return Err(Failure::Usage("standard input can be read only once; give - once".to_owned()));
     }
-    inputs.iter().try_for_each(|side| super::job::outside(side, &args.output))?;
+    inputs.iter().try_for_each(|side| super::job::check_output_outside(side, &args.output))?;
     let [left, other] = args.options()?;
     let options = |side: usize| if side == 0 { left.clone() } else { other.clone() };
     let corpora: Result<Vec<Corpus>, Failure> =
         inputs.iter().enumerate().map(|(side, inputs)| crate::args::open(inputs, options(side))).collect();
-    args.start.make_room(&args.output)?;
+    args.start.clear_if_forced(&args.output)?;
     Ok(Request {
         corpora: corpora?,
         names: names(&inputs),
@@ -91,11 +94,11 @@ fn judged(args: &UrlsArgs) -> Result<Option<Vec<String>>, Failure> {
         return Ok(None);
     }
     let read = |path: &std::path::PathBuf| {
-        let judgments = Judgments::read(&path.display().to_string(), List::open(path)?, None);
+        let judgments = Judgments::read(&path.display().to_string(), ListReader::open(path)?, None);
         judgments.map_err(|error| Failure::Missing(error.to_string()))
     };
     let all: Vec<Judgments> = args.judgments.iter().map(read).collect::<Result<_, _>>()?;
-    Ok(Some(judgments::judged(&all).into_iter().map(|judged| judged.document.to_owned()).collect()))
+    Ok(Some(judgments::judged_documents(&all).into_iter().map(|judged| judged.document.to_owned()).collect()))
 }
 
 /// All sides, each once.
@@ -115,18 +118,18 @@ fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
         whole => format!("  {:.1} %", part as f64 * 100.0 / whole as f64),
     };
     let mut row = |name: &str, number: String, more: String| writeln!(out, "{name:<30}{number:>16}{more}");
-    for (place, side) in sides(summary).enumerate() {
-        let number = match (place, summary.snapshots.is_empty()) {
+    for (position, side) in sides(summary).enumerate() {
+        let number = match (position, summary.snapshots.is_empty()) {
             (0, _) => "left".to_owned(),
             (_, true) => "right".to_owned(),
-            (place, false) => format!("right {place}"),
+            (position, false) => format!("right {position}"),
         };
-        row(&format!("{number} documents"), thousands(side.found.documents), format!("  {}", side.name))?;
-        if side.found.rejected > 0 {
-            row("  rejected", thousands(side.found.rejected), String::new())?;
+        row(&format!("{number} documents"), thousands(side.counts.documents), format!("  {}", side.name))?;
+        if side.counts.rejected > 0 {
+            row("  rejected", thousands(side.counts.rejected), String::new())?;
         }
-        if side.found.without_url > 0 {
-            row("  without address", thousands(side.found.without_url), String::new())?;
+        if side.counts.without_url > 0 {
+            row("  without address", thousands(side.counts.without_url), String::new())?;
         }
         row("  addresses", thousands(side.urls), String::new())?;
     }
@@ -134,7 +137,7 @@ fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
     row("shared addresses", thousands(shared), share(shared, summary.left.urls))?;
     row("  registered domains", thousands(summary.shared_domains), String::new())?;
     let documents = summary.left_documents_with_shared_url;
-    let accepted = summary.left.found.documents - summary.left.found.rejected;
+    let accepted = summary.left.counts.documents - summary.left.counts.rejected;
     row("left documents with one", thousands(documents), share(documents, accepted))?;
     if let Some(judged) = &summary.judged {
         row("judged documents", thousands(judged.found), share(judged.found, judged.judged))?;

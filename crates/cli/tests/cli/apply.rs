@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::bench::{dedup, families, results};
+use super::job_support::{dedup, families, results};
 use super::support::{Folder, Invocation, corpus, gzip, json_lines, jsonl, read_jsonl, zstd};
 
 fn apply(words: &str) -> Invocation {

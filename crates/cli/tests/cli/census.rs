@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::bench::Dice;
-use super::support::{Doc, Done, Folder, Invocation, json_lines, jsonl, lookalike};
+use super::job_support::Rng;
+use super::support::{Doc, Folder, Invocation, RunOutput, json_lines, jsonl, lookalike};
 
 /// `lookalike census …` with words as in a shell.
 fn census(words: &str) -> Invocation {
@@ -13,13 +13,13 @@ fn census(words: &str) -> Invocation {
 }
 
 /// Parses the output of `--json`.
-fn json(done: &Done) -> Value {
+fn json(done: &RunOutput) -> Value {
     serde_json::from_str(&done.stdout).expect("standard output is JSON")
 }
 
 /// Asserts that it ended with `code` and told why in one line, which has these words.
 #[track_caller]
-fn tells(done: Done, code: i32, words: &str) {
+fn assert_fails_with(done: RunOutput, code: i32, words: &str) {
     let done = done.exits(code);
     assert!(done.stderr.contains(words) && done.stderr.lines().count() == 1, "{}", done.stderr);
     assert_eq!(done.stdout, "");
@@ -27,10 +27,10 @@ fn tells(done: Done, code: i32, words: &str) {
 
 /// Pages of 10 to 90 words, of which frequent ones are frequent.
 fn pages(seed: u64, count: usize, name: &str) -> Vec<Doc> {
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let mut word = || {
-        let bound = (0..2).fold(6_000, |bound, _| 1 + dice.below(bound));
-        format!("w{}", dice.below(bound))
+        let bound = (0..2).fold(6_000, |bound, _| 1 + rng.below(bound));
+        format!("w{}", rng.below(bound))
     };
     (0..count)
         .map(|number| {
@@ -41,7 +41,7 @@ fn pages(seed: u64, count: usize, name: &str) -> Vec<Doc> {
 }
 
 /// An index of 900 pages for tantivy, one of 700 for SQLite that shares 400 with it, and own documents.
-fn world(folder: &Folder) -> [PathBuf; 3] {
+fn engines(folder: &Folder) -> [PathBuf; 3] {
     let all = pages(5, 1_200, "page");
     let own = folder.file("own.jsonl", jsonl(&pages(6, 400, "own")));
     let (one, two) = (folder.join("one"), folder.join("two.db"));
@@ -65,7 +65,7 @@ fn size(engine: &Path, own: &Path, more: &str) -> Invocation {
 #[test]
 fn a_size_is_estimated_recorded_and_replayed() {
     let folder = Folder::new();
-    let [one, _, own] = world(&folder);
+    let [one, _, own] = engines(&folder);
     let record = folder.join("record.jsonl");
     let report = json(&size(&one, &own, "--lower-bound").option("--transcript", &record).run().exits(0));
     let pages = value(&report, "/pages/value");
@@ -100,7 +100,7 @@ fn a_size_is_estimated_recorded_and_replayed() {
 #[test]
 fn engines_are_compared() {
     let folder = Folder::new();
-    let [one, two, own] = world(&folder);
+    let [one, two, own] = engines(&folder);
     let records = folder.join("records");
     let compare = |more: &str| {
         census(&format!("compare --calls 1000 --limit 100 {more}"))
@@ -130,7 +130,7 @@ fn engines_are_compared() {
 #[test]
 fn others_are_heard_and_pages_written() {
     let folder = Folder::new();
-    let [one, two, own] = world(&folder);
+    let [one, two, own] = engines(&folder);
     let (record, page) = (folder.join("record.jsonl"), folder.join("size.html"));
     let ask = || {
         let asked = size(&one, &own, "--baselines").option("--transcript", &record).option("--report", &page);
@@ -181,7 +181,7 @@ fn others_are_heard_and_pages_written() {
 #[test]
 fn a_sample_has_weights() {
     let folder = Folder::new();
-    let [one, _, own] = world(&folder);
+    let [one, _, own] = engines(&folder);
     let output = folder.join("sample.jsonl");
     census("sample --calls 400 --limit 100")
         .path(&one)
@@ -204,7 +204,7 @@ fn a_sample_has_weights() {
     let done = shown("").exits(0);
     assert_eq!(done.stdout, std::fs::read_to_string(&output).unwrap());
     assert!(done.stderr.contains("use the weights"), "{}", done.stderr);
-    tells(shown("--json"), 2, "not both");
+    assert_fails_with(shown("--json"), 2, "not both");
 }
 
 #[test]
@@ -213,23 +213,27 @@ fn addresses_from_a_record() {
     let servers = folder.file("servers.jsonl", "{\"hosts\":[289]}\n".repeat(2_500));
     let report = json(&census("ip --draws 3834792 --json").path(&servers).run().exits(0));
     assert!((value(&report, "/first_host/value") / 8.09e8 - 1.0).abs() < 0.01, "{report}");
-    tells(census("ip --draws 7").path(&servers).run(), 2, "2500 servers at 7 addresses");
+    assert_fails_with(census("ip --draws 7").path(&servers).run(), 2, "2500 servers at 7 addresses");
     let bad = folder.file("bad.jsonl", "{\"hosts\":[1]}\n{\"pages\":3}\n");
-    tells(census("ip --draws 7").path(&bad).run(), 1, "line 2 of ");
+    assert_fails_with(census("ip --draws 7").path(&bad).run(), 1, "line 2 of ");
     let nowhere = folder.file("nowhere.jsonl", "{\"hosts\":[1],\"addresses\":0}\n");
-    tells(census("ip --draws 7").path(&nowhere).run(), 1, "a server at 0 addresses");
+    assert_fails_with(census("ip --draws 7").path(&nowhere).run(), 1, "a server at 0 addresses");
 }
 
 #[test]
 fn what_cannot_be_measured_is_said() {
     let folder = Folder::new();
-    let [one, _, own] = world(&folder);
+    let [one, _, own] = engines(&folder);
     let nowhere = folder.join("nowhere");
-    tells(census("size").path(&nowhere).option("--own", &own).run(), 2, "there is no such file");
-    tells(census("size --calls 30").path(&one).option("--own", &own).run(), 1, "allow more calls");
+    assert_fails_with(census("size").path(&nowhere).option("--own", &own).run(), 2, "there is no such file");
+    assert_fails_with(
+        census("size --calls 30").path(&one).option("--own", &own).run(),
+        1,
+        "allow more calls",
+    );
     let few = folder.file("few.jsonl", "{\"id\":\"a\",\"text\":\"one two\"}\n");
-    tells(size(&one, &few, "").run(), 1, "0 words that are in two documents or more");
-    tells(
+    assert_fails_with(size(&one, &few, "").run(), 1, "0 words that are in two documents or more");
+    assert_fails_with(
         census("compare").path(&one).path(&one).option("--own", &own).run(),
         2,
         "two engines are called one",
@@ -237,14 +241,14 @@ fn what_cannot_be_measured_is_said() {
     let records = folder.join("records");
     let twice =
         census("compare").path(&one).path(&one).option("--own", &own).option("--transcript", &records);
-    tells(twice.run(), 2, "two engines are called one");
+    assert_fails_with(twice.run(), 2, "two engines are called one");
     let first = folder.join("first.jsonl");
-    tells(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
+    assert_fails_with(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
     let page = folder.join("no/page.html");
-    tells(size(&one, &own, "").option("--report", &page).run(), 2, "make it first");
+    assert_fails_with(size(&one, &own, "").option("--report", &page).run(), 2, "make it first");
     let limit = census("size --limit 0").path(&one).option("--own", &own).run().exits(2);
     assert!(limit.stderr.contains("one result at least"), "{}", limit.stderr);
-    tells(size(&one, &own, "--delay 1e30").run(), 2, "--delay is a number of seconds");
+    assert_fails_with(size(&one, &own, "--delay 1e30").run(), 2, "--delay is a number of seconds");
 }
 
 #[test]
@@ -280,10 +284,10 @@ fn an_engine_that_nobody_runs_is_named() {
 
 /// Links of a web of 3,000 pages, each to five others at random.
 fn graph(folder: &Folder) -> PathBuf {
-    let mut dice = Dice::new(12);
+    let mut rng = Rng::new(12);
     let mut lines = String::from("# from to\n");
     for from in 0..3_000 {
-        (0..5).for_each(|_| lines += &format!("page{from}\tpage{}\n", dice.below(3_000)));
+        (0..5).for_each(|_| lines += &format!("page{from}\tpage{}\n", rng.below(3_000)));
     }
     folder.file("links.tsv", lines)
 }
@@ -327,16 +331,20 @@ fn a_walk_answers_or_says_why_it_does_not() {
     let anyway = json(&walk("--json --anyway").option("--seeds", &few).run().exits(0));
     assert!(anyway["answer"].is_object() && anyway["convergence"]["outcome"] != "converged");
     let unknown = folder.file("unknown.txt", "page1\nnobody\n");
-    tells(walk("").option("--seeds", &unknown).run(), 1, "names nobody, which is not in the graph");
-    tells(walk("--field young").option("--nodes", &nodes).run(), 2, "has no field young");
+    assert_fails_with(
+        walk("").option("--seeds", &unknown).run(),
+        1,
+        "names nobody, which is not in the graph",
+    );
+    assert_fails_with(walk("--field young").option("--nodes", &nodes).run(), 2, "has no field young");
     let bad = folder.file("bad.txt", "a b\nc\n");
-    tells(census("walk").path(&bad).run(), 1, "line 2 ");
+    assert_fails_with(census("walk").path(&bad).run(), 1, "line 2 ");
     let mixed = folder.file("mixed.txt", "1 2\na b\n");
-    tells(census("walk").path(&mixed).run(), 1, "read all pages as names (--names)");
+    assert_fails_with(census("walk").path(&mixed).run(), 1, "read all pages as names (--names)");
     let named = json(&census("walk --names --json --anyway").path(&mixed).run().exits(0));
     assert_eq!(named["pages"], 4);
     let strangers = folder.file("strangers.jsonl", "{\"id\":\"nobody\",\"old\":1}\n");
-    tells(walk("--field old").option("--nodes", &strangers).run(), 2, "none of the 1 ids");
+    assert_fails_with(walk("--field old").option("--nodes", &strangers).run(), 2, "none of the 1 ids");
 }
 
 /// Of the web of [`graph`], the texts of all pages, and an index of those whose number is below 1,200 or can be divided by 3; every
@@ -408,9 +416,13 @@ fn a_walk_without_an_answer_asks_no_engine() {
     let anyway = json(&walk("--anyway").option("--seeds", &few).run().exits(0));
     assert!(anyway["check"]["share"].is_object());
     // What is wrong with the question is said before anything else.
-    tells(walk("--delay=-1").run(), 2, "--delay is a number of seconds");
+    assert_fails_with(walk("--delay=-1").run(), 2, "--delay is a number of seconds");
     let other = folder.file("other.jsonl", jsonl(&pages(9, 20, "other")));
-    tells(walk("").option("--pages", &other).run(), 1, "none of the pages that the walk met is in --pages");
+    assert_fails_with(
+        walk("").option("--pages", &other).run(),
+        1,
+        "none of the pages that the walk met is in --pages",
+    );
     let none = walk("--calls 1").option("--pages", &texts).run().exits(1);
     assert!(none.stderr.contains("too few for a share; allow more calls"), "{}", none.stderr);
     assert!(json(&none)["answer"].is_object());
@@ -419,7 +431,7 @@ fn a_walk_without_an_answer_asks_no_engine() {
         "name = \"blind\"\nsearch = \"http://127.0.0.1:9/s?q={query}\"\nurls = \"hits[*].url\"\nfetch = \"http://127.0.0.1:9/f?u={url}\"\ncap = 10\n",
     );
     let done = census("walk").path(&graph).option("--check", format!("http:{}", blind.display())).run();
-    tells(done, 2, "give their texts by --pages");
+    assert_fails_with(done, 2, "give their texts by --pages");
 }
 
 #[test]
@@ -455,8 +467,8 @@ fn without_the_feature_a_compressed_graph_is_named_for_what_it_is() {
     let folder = Folder::new();
     let basename = packed(&folder);
     let wanted = "it is in the compressed format BVGraph, which this program was built without; build it with --features bvgraph";
-    tells(census("walk").path(&basename).run(), 1, wanted);
-    tells(census("walk").path(basename.with_extension("graph")).run(), 1, wanted);
+    assert_fails_with(census("walk").path(&basename).run(), 1, wanted);
+    assert_fails_with(census("walk").path(basename.with_extension("graph")).run(), 1, wanted);
 }
 
 #[cfg(feature = "bvgraph")]
@@ -470,5 +482,5 @@ fn a_compressed_graph_is_walked_over() {
         assert_eq!(report.pointer("/mixing/parts").unwrap(), 1);
     }
     std::fs::remove_file(basename.with_extension("properties")).unwrap();
-    tells(census("walk").path(&basename).run(), 1, "its .graph and .properties must be whole");
+    assert_fails_with(census("walk").path(&basename).run(), 1, "its .graph and .properties must be whole");
 }

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::bench::{Dice, dedup, families, pairs, results};
-use super::support::{Done, Folder, Invocation, gzip, jsonl, lookalike};
+use super::job_support::{Rng, dedup, families, pairs, results};
+use super::support::{Folder, Invocation, RunOutput, gzip, jsonl, lookalike};
 
 fn check(job: &Path) -> Invocation {
     lookalike(["check", "--progress", "none"]).path(job)
@@ -17,7 +17,7 @@ fn corpus(folder: &Folder) {
 }
 
 #[track_caller]
-fn assert_wrong(done: Done, names: &[&str]) {
+fn assert_wrong(done: RunOutput, names: &[&str]) {
     let done = done.exits(1);
     let last = done.stderr.lines().last().unwrap_or_default();
     assert!(last.starts_with("lookalike: ") && last.contains("not as it should be"), "{last}");
@@ -28,7 +28,7 @@ fn assert_wrong(done: Done, names: &[&str]) {
 
 /// Turns a bit of every file, one after the other.
 fn assert_every_flip_is_found(root: &Path, job: &Path, least: usize) {
-    let mut dice = Dice::new(2);
+    let mut rng = Rng::new(2);
     let mut tried = 0;
     for name in results(root).into_keys() {
         let path = root.join(&name);
@@ -36,9 +36,9 @@ fn assert_every_flip_is_found(root: &Path, job: &Path, least: usize) {
         if whole.is_empty() {
             continue;
         }
-        for place in [0, dice.below(whole.len()), dice.below(whole.len()), whole.len() - 1] {
+        for place in [0, rng.below(whole.len()), rng.below(whole.len()), whole.len() - 1] {
             let mut bytes = whole.clone();
-            bytes[place] ^= 1 << dice.below(8);
+            bytes[place] ^= 1 << rng.below(8);
             fs::write(&path, &bytes).unwrap();
             let own =
                 path.strip_prefix(job).map_or("pairs.jsonl".to_owned(), |name| name.display().to_string());

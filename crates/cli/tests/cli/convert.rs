@@ -15,7 +15,7 @@ fn convert(input: &Path, output: &Path) {
 }
 
 /// Documents with everything that a format might trip over.
-fn difficult() -> Vec<Doc> {
+fn awkward_documents() -> Vec<Doc> {
     let mut all = documents(50);
     all[0].text = "two\nlines, \"quotes\", a\ttab, ü, 漢字 and \u{1f339}".to_owned();
     all[1].text = "\r\nWARC/1.0\r\n\r\nends in line ends\r\n\r\n".to_owned();
@@ -27,7 +27,7 @@ fn difficult() -> Vec<Doc> {
 #[test]
 fn every_format_there_and_back_gives_the_same_documents() {
     let folder = Folder::new();
-    let source = folder.file("a.jsonl", jsonl(&difficult()));
+    let source = folder.file("a.jsonl", jsonl(&awkward_documents()));
     let mut names =
         vec!["b.jsonl.gz", "b.jsonl.zst", "b.jsonl.bz2", "b.warc", "b.warc.gz", "b.warc.zst", "b.warc.xz"];
     if cfg!(feature = "parquet") {
@@ -37,7 +37,7 @@ fn every_format_there_and_back_gives_the_same_documents() {
         let (there, back) = (folder.join(name), folder.join("back.jsonl"));
         convert(&source, &there);
         convert(&there, &back);
-        assert_eq!(read_jsonl(&back), difficult(), "{name}");
+        assert_eq!(read_jsonl(&back), awkward_documents(), "{name}");
     }
 }
 
@@ -98,7 +98,7 @@ fn a_field_that_bears_the_name_of_an_output_gets_another() {
 #[test]
 fn the_same_input_gives_the_same_bytes() {
     let folder = Folder::new();
-    let source = folder.file("a.jsonl", jsonl(&difficult()));
+    let source = folder.file("a.jsonl", jsonl(&awkward_documents()));
     for name in ["x.jsonl", "x.jsonl.gz", "x.warc.gz", "x.parquet"] {
         if name.ends_with("parquet") && !cfg!(feature = "parquet") {
             continue;

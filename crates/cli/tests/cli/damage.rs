@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::bench::dedup;
+use super::job_support::dedup;
 use super::support::{
     Folder, assert_counts, bzip2, corpus, documents, gzip, json_lines, jsonl, lz4, program, skipped, stats,
     xz, zstd,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::bench::{
-    Decisions, Dice, Opinion, assert_same, crowd, decide, decide_lines, dedup, families, results,
+use super::job_support::{
+    BruteForce, Decisions, Rng, assert_same, decide, decide_lines, dedup, families, near_copies, results,
 };
 use super::support::{Doc, Folder, jsonl};
 
@@ -104,7 +104,7 @@ fn every_removal_has_a_witness_whose_similarity_a_second_opinion_confirms() {
     {
         let documents = families(500, seed);
         let decisions = decide(&documents, options);
-        let opinion = Opinion::of(&documents);
+        let brute_force = BruteForce::of(&documents);
         assert!(decisions.removed.len() > 60);
         for line in &decisions.removed {
             let [n, witness] = ["n", "witness_n"].map(|field| line[field].as_u64().unwrap() as usize);
@@ -112,7 +112,7 @@ fn every_removal_has_a_witness_whose_similarity_a_second_opinion_confirms() {
                 (&line["id"], &line["witness"]),
                 (&json!(documents[n].id), &json!(documents[witness].id))
             );
-            let measured = opinion.jaccard(n, witness);
+            let measured = brute_force.jaccard(n, witness);
             assert!((line["similarity"].as_f64().unwrap() - measured).abs() < 1e-6, "{line}: {measured}");
             assert!(measured >= threshold, "{line}");
         }
@@ -125,7 +125,7 @@ fn the_exact_method_leaves_no_two_similar_documents() {
     let decisions = decide(&documents, "--method exact");
     let gone: BTreeSet<usize> =
         decisions.removed.iter().map(|line| line["n"].as_u64().unwrap() as usize).collect();
-    for (a, b) in Opinion::of(&documents).all_pairs(0.8).into_keys() {
+    for (a, b) in BruteForce::of(&documents).all_pairs(0.8).into_keys() {
         assert!(gone.contains(&a) || gone.contains(&b), "{a} and {b} are both kept");
     }
 }
@@ -209,8 +209,8 @@ fn documents_without_words_are_kept_and_never_paired() {
         let decisions = decide_lines(&lines(&texts), options);
         assert_eq!((decisions.count("kept"), decisions.count("exact_duplicates")), (6, 1), "{options}");
         assert_eq!(decisions.removed[0]["n"], 6, "{options}");
-        let found = super::bench::paired(&lines(&texts), options);
-        assert_eq!(super::bench::ids(&found), [("in.jsonl#5", "in.jsonl#6")], "{options}");
+        let found = super::job_support::paired(&lines(&texts), options);
+        assert_eq!(super::job_support::ids(&found), [("in.jsonl#5", "in.jsonl#6")], "{options}");
     }
 }
 
@@ -218,7 +218,7 @@ fn documents_without_words_are_kept_and_never_paired() {
 fn under_five_words_the_whole_sequence_is_the_one_shingle() {
     let texts = ["one two", "One, two!", "two one", "one two three"].map(|text| json!({ "text": text }));
     let decisions = decide_lines(&lines(&texts), "--method exact");
-    assert_eq!(decisions.gone(), ["in.jsonl#1"]);
+    assert_eq!(decisions.removed_ids(), ["in.jsonl#1"]);
     let close = ["a b c d e f g h i j", "a b c d e f g h i k"].map(|text| json!({ "text": text }));
     assert!(decide_lines(&lines(&close), "--method exact").removed.is_empty());
     let words = decide_lines(&lines(&close), "--method exact --shingle 1");
@@ -264,8 +264,8 @@ fn rejected_records_are_listed_with_source_and_position_and_strict_ends_with_3()
 
 #[test]
 fn a_crowd_larger_than_max_group_is_removed_with_witnesses_in_little_work() {
-    let documents = crowd(3000);
-    let opinion = Opinion::of(&documents);
+    let documents = near_copies(3000);
+    let brute_force = BruteForce::of(&documents);
     for method in ["minhash", "simhash:n=3+5,k=6", "exact"] {
         let decisions = decide(&documents, &format!("--max-group 50 --method {method}"));
         assert!(decisions.count("removed") >= 2900, "{method}: {}", decisions.summary);
@@ -275,7 +275,7 @@ fn a_crowd_larger_than_max_group_is_removed_with_witnesses_in_little_work() {
         }
         for line in &decisions.removed {
             let [n, witness] = ["n", "witness_n"].map(|field| line[field].as_u64().unwrap() as usize);
-            assert!(opinion.jaccard(n, witness) >= 0.8, "{line}");
+            assert!(brute_force.jaccard(n, witness) >= 0.8, "{line}");
         }
     }
 }
@@ -293,7 +293,7 @@ fn the_keeper_is_chosen_by_length() {
     let input = lines(&documents);
     let removed = |keep: &str| {
         let decisions = decide_lines(&input, &format!("--keep {keep}"));
-        decisions.gone().into_iter().map(str::to_owned).collect::<Vec<_>>()
+        decisions.removed_ids().into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(removed("first"), ["longest", "short"]);
     assert_eq!(removed("longest"), ["longer", "short"]);
@@ -340,7 +340,7 @@ fn the_keeper_is_chosen_by_a_field() {
 /// Documents in a row, each like the next and less like the one after it.
 fn chain() -> Vec<Doc> {
     let words: Vec<String> =
-        (0..100).map(|number| format!("w{}", Dice::new(number + 1).below(1 << 30))).collect();
+        (0..100).map(|number| format!("w{}", Rng::new(number + 1).below(1 << 30))).collect();
     let text = |from: usize| words[from..from + 60].join(" ");
     (0..5).map(|n| Doc { id: format!("c{n}"), url: None, text: text(n * 6) }).collect()
 }
@@ -348,20 +348,20 @@ fn chain() -> Vec<Doc> {
 #[test]
 fn a_star_keeps_what_only_a_chain_would_remove_and_components_say_via() {
     let documents = chain();
-    let opinion = Opinion::of(&documents);
+    let brute_force = BruteForce::of(&documents);
     // 50 of 62 shingles shared by neighbours, 44 of 68 by those one apart.
     let star = decide(&documents, "--threshold 0.7 --method exact");
-    assert_eq!(star.gone(), ["c1", "c3"]);
+    assert_eq!(star.removed_ids(), ["c1", "c3"]);
     assert_eq!((star.witness("c1"), star.witness("c3")), ("c0", "c2"));
     let folder = Folder::new();
     let input = folder.file("in.jsonl", jsonl(&documents));
     let run = dedup("--threshold 0.7 --method exact --cluster components").path(&input);
     let done = run.option("-o", folder.join("job")).run().exits(0);
     let components = Decisions::read(&folder.join("job"));
-    assert_eq!(components.gone(), ["c1", "c2", "c3", "c4"]);
+    assert_eq!(components.removed_ids(), ["c1", "c2", "c3", "c4"]);
     for (line, n) in components.removed.iter().zip(1..) {
         assert_eq!(line["witness"], "c0");
-        assert!((line["similarity"].as_f64().unwrap() - opinion.jaccard(0, n)).abs() < 1e-6, "{line}");
+        assert!((line["similarity"].as_f64().unwrap() - brute_force.jaccard(0, n)).abs() < 1e-6, "{line}");
         assert_eq!(line["via"], json!(format!("c{}", n - 1)), "{line}");
     }
     assert_eq!(components.summary["witnesses_waived"], true);
@@ -410,7 +410,7 @@ fn documents_are_compared_only_with_their_like() {
         document("e", json!(null), "c.example"),
         document("f", json!(null), "c.example"),
     ]);
-    assert_eq!(decide_lines(&input, "").gone(), ["b", "c", "d", "e", "f"]);
+    assert_eq!(decide_lines(&input, "").removed_ids(), ["b", "c", "d", "e", "f"]);
     let field = decide_lines(&input, "--within dump");
     let pairs = |decisions: &Decisions| {
         let pair =
@@ -435,7 +435,7 @@ fn hosts_have_no_case() {
     let document =
         |id: &str, host: &str| json!({"id": id, "text": row("x"), "url": format!("https://{host}/{id}")});
     let input = lines(&[document("a", "Site.Example"), document("b", "site.example")]);
-    assert_eq!(decide_lines(&input, "--within @host").gone(), ["b"]);
+    assert_eq!(decide_lines(&input, "--within @host").removed_ids(), ["b"]);
 }
 
 #[test]
@@ -447,7 +447,7 @@ fn what_another_corpus_holds_is_removed() {
     let input = folder.file("in.jsonl", jsonl(own));
     dedup("").path(&input).option("--against", &other).option("-o", folder.join("job")).run().exits(0);
     let decisions = Decisions::read(&folder.join("job"));
-    let opinion = Opinion::of(&documents);
+    let brute_force = BruteForce::of(&documents);
     let mut others = 0;
     for line in &decisions.removed {
         let [n, mut witness] = ["n", "witness_n"].map(|field| line[field].as_u64().unwrap() as usize);
@@ -459,13 +459,13 @@ fn what_another_corpus_holds_is_removed() {
             None => witness += 150,
         }
         assert_eq!(line["witness"], json!(documents[witness].id), "{line}");
-        let measured = opinion.jaccard(n + 150, witness);
+        let measured = brute_force.jaccard(n + 150, witness);
         assert!((line["similarity"].as_f64().unwrap() - measured).abs() < 1e-6 && measured >= 0.8, "{line}");
     }
     assert!(others > 20 && others < decisions.removed.len(), "{others}");
     assert_eq!((decisions.count("documents"), decisions.count("against")), (150, 150));
     // Nothing is removed for what stands in the other corpus alone.
-    assert!(decisions.gone().iter().all(|id| *id >= "doc-00150"));
+    assert!(decisions.removed_ids().iter().all(|id| *id >= "doc-00150"));
 }
 
 #[test]
@@ -477,15 +477,15 @@ fn containment_removes_the_document_that_is_contained() {
         json!({"id": "other", "text": row("q")}),
     ]);
     let decisions = decide_lines(&input, "--method exact --similarity containment --keep longest");
-    assert_eq!(decisions.gone(), ["part"]);
+    assert_eq!(decisions.removed_ids(), ["part"]);
     assert_eq!((decisions.witness("part"), &decisions.removed[0]["similarity"]), ("whole", &json!(1.0)));
     // The whole is never removed for its part, whatever comes first.
     for keep in ["first", "shortest"] {
         let decisions =
             decide_lines(&input, &format!("--method exact --similarity containment --keep {keep}"));
-        assert!(!decisions.gone().contains(&"whole"), "{keep}");
+        assert!(!decisions.removed_ids().contains(&"whole"), "{keep}");
     }
-    let found = super::bench::paired(&input, "--method exact --similarity containment");
+    let found = super::job_support::paired(&input, "--method exact --similarity containment");
     let whole_shingles = 40 * 12 - 4;
     let part_shingles = 6 * 12 - 4;
     let reverse = f64::from(part_shingles) / f64::from(whole_shingles);
@@ -518,7 +518,7 @@ fn other_measures_are_computed_by_hand() {
     let text = |end: &str| format!("{} {end}", common.join(" "));
     let input = lines(&[json!({"id": "a", "text": text("x y")}), json!({"id": "b", "text": text("v w")})]);
     let similarity = |options: &str| {
-        let found = super::bench::paired(&input, &format!("--threshold 0.3 {options}"));
+        let found = super::job_support::paired(&input, &format!("--threshold 0.3 {options}"));
         assert_eq!(found.len(), 1, "{options}");
         found[0]["similarity"].as_f64().unwrap()
     };
@@ -534,7 +534,7 @@ fn other_measures_are_computed_by_hand() {
     let weighted = lines(&[json!({"id": "a", "text": "x x x y"}), json!({"id": "b", "text": "x y y y"})]);
     for (measure, expected) in [("cosine", 1.0), ("cosine-tf", 6.0 / 10.0), ("jaccard", 1.0)] {
         let options = format!("--shingle 1 --threshold 0.3 --similarity {measure}");
-        let found = super::bench::paired(&weighted, &options);
+        let found = super::job_support::paired(&weighted, &options);
         assert_eq!(found.len(), 1, "{measure}");
         close(found[0]["similarity"].as_f64().unwrap(), expected);
     }
@@ -561,13 +561,13 @@ fn a_recall_that_is_not_promised_is_said() {
 #[test]
 fn every_method_removes_only_what_is_similar() {
     let documents = families(300, 10);
-    let opinion = Opinion::of(&documents);
+    let brute_force = BruteForce::of(&documents);
     for method in ["md5", "simhash", "simhash:n=3,k=6,f=128", "minhash:family=classic,values=64", "exact"] {
         let decisions = decide(&documents, &format!("--method {method}"));
         assert!(decisions.removed.len() >= 20, "{method}");
         for line in &decisions.removed {
             let [n, witness] = ["n", "witness_n"].map(|field| line[field].as_u64().unwrap() as usize);
-            assert!(opinion.jaccard(n, witness) >= 0.8, "{method}: {line}");
+            assert!(brute_force.jaccard(n, witness) >= 0.8, "{method}: {line}");
         }
         if method == "md5" {
             assert_eq!(decisions.count("removed"), decisions.count("exact_duplicates"));
@@ -662,20 +662,20 @@ fn profile_content_and_fields_decide_what_is_compared() {
         lines(&[json!({"key": "a", "mail": message("m")}), json!({"key": "b", "mail": message("n")})]);
     let fields = "--id-field key --text-field mail";
     assert!(decide_lines(&input, fields).removed.is_empty());
-    assert_eq!(decide_lines(&input, &format!("{fields} --content email")).gone(), ["b"]);
+    assert_eq!(decide_lines(&input, &format!("{fields} --content email")).removed_ids(), ["b"]);
     // Numbers are words, but not to Kolcz.
     let digits = lines(&[
         json!({"id": "a", "text": format!("{} 10 20 30 40 50 60 70 80", row("word"))}),
         json!({"id": "b", "text": format!("{} 11 21 31 41 51 61 71 81", row("word"))}),
     ]);
     assert!(decide_lines(&digits, "").removed.is_empty());
-    assert_eq!(decide_lines(&digits, "--profile kolcz").gone(), ["b"]);
+    assert_eq!(decide_lines(&digits, "--profile kolcz").removed_ids(), ["b"]);
 }
 
 /// The rule of stars, as plainly as it can be written: documents in keeper order, each by itself.
 fn plain_star(documents: &[Doc], threshold: f64, longest: bool) -> Vec<(usize, usize)> {
-    let opinion = Opinion::of(documents);
-    let pairs = opinion.all_pairs(threshold);
+    let brute_force = BruteForce::of(documents);
+    let pairs = brute_force.all_pairs(threshold);
     let similarity = |a: usize, b: usize| pairs.get(&(a.min(b), a.max(b))).copied();
     let words = |n: usize| documents[n].text.split_whitespace().count();
     let mut order: Vec<usize> = (0..documents.len()).collect();

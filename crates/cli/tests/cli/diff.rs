@@ -1,6 +1,6 @@
 //! Two documents word by word.
 
-use super::support::{Done, Folder, Invocation, lookalike};
+use super::support::{Folder, Invocation, RunOutput, lookalike};
 
 fn diff(words: &str) -> Invocation {
     lookalike(std::iter::once("diff").chain(words.split_whitespace()))
@@ -26,7 +26,7 @@ fn folder() -> Folder {
 }
 
 /// Runs in a folder and keeps its name out of what is shown.
-fn shown(folder: &Folder, words: &str) -> Done {
+fn shown(folder: &Folder, words: &str) -> RunOutput {
     diff(words).inside(folder.path()).run().exits(0)
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use super::bench::{Dice, assert_same, dedup, families, pairs, results};
+use super::job_support::{Rng, assert_same, dedup, families, pairs, results};
 use super::jobs::blocked;
 use super::support::{Folder, Invocation, Running, jsonl, lookalike, program, skipped};
 
@@ -52,11 +52,11 @@ pub(crate) fn assert_survives(
     }
     let expected = everything(out);
     clear();
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let mut ended = 0;
     for _ in 0..30 {
         let running = run().start();
-        wait(job, whole.mul_f64(dice.below(1000) as f64 / 1000.0));
+        wait(job, whole.mul_f64(rng.below(1000) as f64 / 1000.0));
         end(running);
         if job.join("summary.json").exists() {
             run().run().exits(0);
@@ -183,7 +183,7 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// The outcome of a run on a damaged scratch file: `lied` if it ended well with wrong results, `unnamed` with the last line of a failure
 /// that has another code than 1 or does not name the file.
-struct Verdict {
+struct DamageOutcome {
     file: String,
     lied: bool,
     unnamed: Option<String>,
@@ -193,8 +193,8 @@ struct Verdict {
 fn damage(
     run: &dyn Fn(&Path) -> Invocation,
     folder: &Folder,
-    flip: fn(&str, &mut [u8], &mut Dice) -> bool,
-) -> (BTreeSet<String>, Vec<Verdict>) {
+    flip: fn(&str, &mut [u8], &mut Rng) -> bool,
+) -> (BTreeSet<String>, Vec<DamageOutcome>) {
     let expected_out = folder.join("expected");
     fs::create_dir_all(&expected_out).unwrap();
     run(&expected_out).run().exits(0);
@@ -213,8 +213,8 @@ fn damage(
         "work/verified.json",
         table,
     ];
-    let mut dice = Dice::new(5);
-    let (mut kinds, mut verdicts) = (BTreeSet::new(), Vec::new());
+    let mut rng = Rng::new(5);
+    let (mut kinds, mut outcomes) = (BTreeSet::new(), Vec::new());
     for (number, stop) in stops.into_iter().enumerate() {
         let state = folder.join(format!("state-{number}"));
         fs::create_dir_all(&state).unwrap();
@@ -233,7 +233,7 @@ fn damage(
         for file in files {
             let name = file.file_name().unwrap().to_string_lossy().into_owned();
             let mut bytes = fs::read(&file).unwrap();
-            if name == "lock" || !flip(&name, &mut bytes, &mut dice) {
+            if name == "lock" || !flip(&name, &mut bytes, &mut rng) {
                 continue;
             }
             let out = folder.join("damaged");
@@ -247,11 +247,11 @@ fn damage(
             let kind = name
                 .trim_start_matches(|letter: char| letter == 'u' || letter == 'b' || letter.is_ascii_digit());
             kinds.insert(kind.trim_start_matches('.').to_owned());
-            verdicts.push(Verdict { file: format!("{stop}: {name}"), lied, unnamed });
+            outcomes.push(DamageOutcome { file: format!("{stop}: {name}"), lied, unnamed });
             fs::remove_dir_all(&out).unwrap();
         }
     }
-    (kinds, verdicts)
+    (kinds, outcomes)
 }
 
 fn small(folder: &Folder) {
@@ -262,17 +262,17 @@ fn small(folder: &Folder) {
 }
 
 /// Turns one bit somewhere in a run file; files for people are left alone.
-fn bit_of_a_run(name: &str, bytes: &mut [u8], dice: &mut Dice) -> bool {
+fn bit_of_a_run(name: &str, bytes: &mut [u8], rng: &mut Rng) -> bool {
     if name.ends_with(".json") || name.ends_with(".part") || bytes.is_empty() {
         return false;
     }
-    let place = dice.below(bytes.len());
-    bytes[place] ^= 1 << dice.below(8);
+    let place = rng.below(bytes.len());
+    bytes[place] ^= 1 << rng.below(8);
     true
 }
 
 /// Turns one digit of a small file into another: it can still be read, and says something else.
-fn digit_of_a_note(name: &str, bytes: &mut [u8], dice: &mut Dice) -> bool {
+fn digit_of_a_note(name: &str, bytes: &mut [u8], rng: &mut Rng) -> bool {
     if !name.ends_with(".json") && !name.ends_with(".done") {
         return false;
     }
@@ -280,19 +280,19 @@ fn digit_of_a_note(name: &str, bytes: &mut [u8], dice: &mut Dice) -> bool {
     if digits.is_empty() {
         return false;
     }
-    let place = digits[dice.below(digits.len())];
+    let place = digits[rng.below(digits.len())];
     bytes[place] = b'0' + (bytes[place] - b'0' + 1) % 10;
     true
 }
 
 #[track_caller]
-fn assert_honest(verdicts: &[Verdict]) {
+fn assert_no_silent_damage(outcomes: &[DamageOutcome]) {
     let lies: Vec<&str> =
-        verdicts.iter().filter(|verdict| verdict.lied).map(|verdict| verdict.file.as_str()).collect();
+        outcomes.iter().filter(|outcome| outcome.lied).map(|outcome| outcome.file.as_str()).collect();
     assert!(lies.is_empty(), "other results and no word: {lies:#?}");
-    let unnamed: Vec<String> = verdicts
+    let unnamed: Vec<String> = outcomes
         .iter()
-        .filter_map(|verdict| Some(format!("{}: {}", verdict.file, verdict.unnamed.as_ref()?)))
+        .filter_map(|outcome| Some(format!("{}: {}", outcome.file, outcome.unnamed.as_ref()?)))
         .collect();
     assert!(unnamed.is_empty(), "not named: {unnamed:#?}");
 }
@@ -305,14 +305,14 @@ fn a_turned_bit_in_any_run_file_is_named_or_made_good() {
         let run = dedup("--threads 2").path(folder.join("in")).option("--against", folder.join("other"));
         run.option("-o", out.join("job"))
     };
-    let (kinds, verdicts) = damage(&run, &folder, bit_of_a_run);
-    assert_honest(&verdicts);
+    let (kinds, outcomes) = damage(&run, &folder, bit_of_a_run);
+    assert_no_silent_damage(&outcomes);
     for kind in ["docs", "names", "payload", "spool", "rejected"] {
         assert!(kinds.contains(kind), "{kind} in {kinds:?}");
     }
     assert!(kinds.iter().any(|kind| kind.starts_with("keys")), "{kinds:?}");
     assert!(kinds.iter().any(|kind| kind.contains("candidates")), "{kinds:?}");
-    assert!(verdicts.len() > 40, "{}", verdicts.len());
+    assert!(outcomes.len() > 40, "{}", outcomes.len());
 }
 
 #[test]
@@ -323,8 +323,8 @@ fn a_turned_bit_in_any_run_file_of_an_ordered_job_is_named_or_made_good() {
         let run = dedup("--threads 2 --order-field url --write kept").path(folder.join("in"));
         run.option("--against", folder.join("other")).option("-o", out.join("job"))
     };
-    let (kinds, verdicts) = damage(&run, &folder, bit_of_a_run);
-    assert_honest(&verdicts);
+    let (kinds, outcomes) = damage(&run, &folder, bit_of_a_run);
+    assert_no_silent_damage(&outcomes);
     for kind in [
         "docs",
         "names",
@@ -347,8 +347,8 @@ fn a_turned_bit_in_any_run_file_of_pairs_is_named_or_made_good() {
     let run = |out: &Path| {
         pairs("--threads 2 --method exact").path(folder.join("in")).option("-o", out.join("pairs.jsonl"))
     };
-    let (kinds, verdicts) = damage(&run, &folder, bit_of_a_run);
-    assert_honest(&verdicts);
+    let (kinds, outcomes) = damage(&run, &folder, bit_of_a_run);
+    assert_no_silent_damage(&outcomes);
     assert!(kinds.contains("survey"), "{kinds:?}");
 }
 
@@ -360,8 +360,8 @@ fn a_changed_digit_in_any_note_is_named_or_made_good() {
         let run = dedup("--threads 2").path(folder.join("in")).option("--against", folder.join("other"));
         run.option("-o", out.join("job"))
     };
-    let (_, verdicts) = damage(&run, &folder, digit_of_a_note);
-    assert_honest(&verdicts);
+    let (_, outcomes) = damage(&run, &folder, digit_of_a_note);
+    assert_no_silent_damage(&outcomes);
 }
 
 /// A small disk in memory; it is taken away at the end.
@@ -482,18 +482,20 @@ fn short_documents() -> Vec<super::support::Doc> {
 fn scratch(folder: &Folder, name: &str, documents: &[super::support::Doc]) -> (u64, u64, u64) {
     let input = folder.file(format!("{name}.jsonl"), jsonl(documents));
     let done = lookalike(["dedup"]).path(&input).option("-o", folder.join(name)).run().exits(0);
-    let told = done.stderr.lines().find_map(|line| line.strip_prefix("scratch files will take about "));
-    let told: u64 = told.and_then(|rest| rest.split(' ').next()).and_then(|mb| mb.parse().ok()).unwrap();
-    let taken = super::bench::json(&folder.join(name).join("run.json"))["scratch_bytes"].as_u64().unwrap();
-    (told * 1_000_000, taken, fs::metadata(&input).unwrap().len())
+    let estimate = done.stderr.lines().find_map(|line| line.strip_prefix("scratch files will take about "));
+    let estimate: u64 =
+        estimate.and_then(|rest| rest.split(' ').next()).and_then(|mb| mb.parse().ok()).unwrap();
+    let taken =
+        super::job_support::json(&folder.join(name).join("run.json"))["scratch_bytes"].as_u64().unwrap();
+    (estimate * 1_000_000, taken, fs::metadata(&input).unwrap().len())
 }
 
 #[test]
 fn scratch_files_stay_under_what_was_told() {
     let folder = Folder::new();
     for (name, documents) in [("short", short_documents()), ("usual", families(3000, 6))] {
-        let (told, taken, _) = scratch(&folder, name, &documents);
-        assert!(taken <= told, "{name}: {taken} of {told}");
+        let (estimate, taken, _) = scratch(&folder, name, &documents);
+        assert!(taken <= estimate, "{name}: {taken} of {estimate}");
     }
 }
 

@@ -25,7 +25,7 @@ fn folder() -> Folder {
 }
 
 /// Runs a command line inside of the folder.
-fn run(folder: &Folder, words: &str) -> super::support::Done {
+fn run(folder: &Folder, words: &str) -> super::support::RunOutput {
     lookalike(words.split_whitespace()).inside(folder.path()).run()
 }
 

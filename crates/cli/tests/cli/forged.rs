@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use lookalike::text::hash;
 use serde_json::{Value, json};
 
-use super::bench::{Decisions, decide_lines, dedup, paired};
+use super::job_support::{Decisions, decide_lines, dedup, paired};
 use super::support::{Folder, corpus, gzip, json_lines, lookalike, stats};
 
 /// Pairs of words with one XXH3-64.
@@ -86,7 +86,7 @@ fn documents_without_a_common_word_are_kept() {
             let job = folder.join(format!("job{number}{options}"));
             dedup(options).path(input).option("-o", &job).run().exits(0);
             let decisions = Decisions::read(&job);
-            assert_eq!(decisions.gone(), [""; 0], "{options} {}", input.display());
+            assert_eq!(decisions.removed_ids(), [""; 0], "{options} {}", input.display());
             assert_eq!((decisions.count("kept"), decisions.count("exact_duplicates")), (4, 0));
         }
     }
@@ -120,7 +120,7 @@ fn they_are_not_found_in_another_corpus() {
     assert_eq!(json_lines(&job.join("pairs.jsonl")).iter().filter(|line| near(line)).count(), 0);
     let job = folder.join("against");
     dedup("").path(&two).option("--against", &one).option("-o", &job).run().exits(0);
-    assert_eq!(Decisions::read(&job).gone(), [""; 0]);
+    assert_eq!(Decisions::read(&job).removed_ids(), [""; 0]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn groups_of_forged_names_are_kept_apart() {
     ]);
     for options in ["", "--unverified", "--cluster components"] {
         let decisions = decide_lines(&input, &format!("--within group {options}"));
-        assert_eq!(decisions.gone(), ["c", "d"], "{options}");
+        assert_eq!(decisions.removed_ids(), ["c", "d"], "{options}");
         assert_eq!([decisions.witness("c"), decisions.witness("d")], ["b", "a"], "{options}");
     }
 }

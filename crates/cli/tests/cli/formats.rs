@@ -157,7 +157,7 @@ fn every_codec_of_parquet_is_read_and_copied() {
         let file = folder.file("a.parquet", parquet(&documents, codec));
         assert_same(&stats([&file]), "parquet");
         let job = folder.join(format!("{codec:?}"));
-        super::bench::dedup("--write kept").path(&file).option("-o", &job).run().exits(0);
+        super::job_support::dedup("--write kept").path(&file).option("-o", &job).run().exits(0);
         assert_same(&stats([job.join("kept/a.parquet")]), "parquet");
     }
 }
@@ -197,7 +197,8 @@ fn zstd_with_windows_up_to_two_gibibytes_is_read() {
         assert_same(&stats([folder.file("a.jsonl.zst", long(&bytes, window_log))]), "jsonl");
         // What the frame holds is what its decoder takes.
         let job = folder.join(format!("job{window_log}"));
-        let dedup = super::bench::dedup("--memory 256M").path(folder.join("a.jsonl.zst")).option("-o", &job);
+        let dedup =
+            super::job_support::dedup("--memory 256M").path(folder.join("a.jsonl.zst")).option("-o", &job);
         dedup.run().exits(0);
     }
 }
@@ -209,7 +210,8 @@ fn a_zstd_window_that_does_not_fit_is_refused_with_the_memory_that_would_do() {
     let long_line = format!("{{\"id\":\"x\",\"text\":\"a{}\"}}\n", " ".repeat(30 << 20));
     let file = folder.file("a.jsonl.zst", long(long_line.repeat(3).as_bytes(), 30));
     let job = folder.join("job");
-    let done = super::bench::dedup("--memory 256M --threads 1").path(&file).option("-o", &job).run().exits(1);
+    let done =
+        super::job_support::dedup("--memory 256M --threads 1").path(&file).option("-o", &job).run().exits(1);
     let sentence = "lookalike: a.jsonl.zst is compressed with a window of 1024 MiB, and one decoder may take 44 MiB here; \
                     give --memory 4174M, or compress it with a smaller window";
     assert!(done.stderr.contains(sentence), "{}", done.stderr);

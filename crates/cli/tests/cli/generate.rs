@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::bench::pairs;
+use super::job_support::pairs;
 use super::support::{Folder, corpus, json_lines, stats};
 
 fn generate(options: &str, output: &Path) {

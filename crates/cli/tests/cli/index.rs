@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::bench::{Decisions, Dice, assert_same, dedup, families, results};
+use super::job_support::{Decisions, Rng, assert_same, dedup, families, results};
 use super::support::{Doc, Folder, Invocation, json_lines, jsonl, lookalike, read_jsonl};
 
 /// `lookalike index …` with words as in a shell.
@@ -245,7 +245,7 @@ fn wait(until: &Path, time: Duration) {
 }
 
 /// Reads the verdict on each document, and whether it was known, by id; a last line may be cut off and is left out.
-fn told(verdicts: &Path) -> BTreeMap<String, (Value, Value, Value, bool)> {
+fn read_verdicts(verdicts: &Path) -> BTreeMap<String, (Value, Value, Value, bool)> {
     let text = fs::read_to_string(verdicts).unwrap_or_default();
     let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     let one = |line: &str| {
@@ -271,21 +271,21 @@ fn what_was_told_before_a_kill_is_there_and_the_end_is_the_same() {
     clear();
     let begun = Instant::now();
     run().run().exits(0);
-    let (whole, expected, counts) = (begun.elapsed(), told(&verdicts), stats(&place));
+    let (whole, expected, counts) = (begun.elapsed(), read_verdicts(&verdicts), stats(&place));
     assert_eq!(expected.len(), 4000);
     clear();
-    let mut dice = Dice::new(15);
+    let mut rng = Rng::new(15);
     let mut before: BTreeMap<String, (Value, Value, Value, bool)> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for kill in 0..20 {
         let _ = fs::remove_file(&verdicts);
         let running = run().start();
-        wait(Path::new("/nowhere"), whole.mul_f64((300 + dice.below(700)) as f64 / 1000.0));
+        wait(Path::new("/nowhere"), whole.mul_f64((300 + rng.below(700)) as f64 / 1000.0));
         running.signal(Signal::KILL);
         running.end();
         assert_clean(&place);
         let documents = stats(&place)["documents"].as_u64().unwrap();
-        for (id, verdict) in told(&verdicts) {
+        for (id, verdict) in read_verdicts(&verdicts) {
             let same = |other: &(Value, Value, Value, bool)| {
                 (&other.0, &other.1, &other.2) == (&verdict.0, &verdict.1, &verdict.2)
             };
@@ -297,7 +297,7 @@ fn what_was_told_before_a_kill_is_there_and_the_end_is_the_same() {
         seen.insert(documents);
         if documents == 4000 || kill == 19 {
             run().run().exits(0);
-            let ended = told(&verdicts);
+            let ended = read_verdicts(&verdicts);
             assert_eq!(ended.len(), 4000);
             assert!(ended.iter().all(|(id, verdict)| {
                 let wanted = &expected[id];
@@ -417,11 +417,11 @@ fn assert_survives(folder: &Folder, run: impl Fn() -> Invocation, base: Option<&
     run().run().exits(0);
     let (whole, expected, counts) = (begun.elapsed(), results(&job), stats(&place));
     clear();
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let mut ends = 0;
     for kill in 0..12 {
         let running = run().start();
-        wait(&job.join("summary.json"), whole.mul_f64(dice.below(1000) as f64 / 1000.0));
+        wait(&job.join("summary.json"), whole.mul_f64(rng.below(1000) as f64 / 1000.0));
         running.signal(Signal::KILL);
         running.end();
         if place.join("index.json").exists() {

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use super::bench::{Decisions, assert_same, dedup, families, json, results};
+use super::job_support::{Decisions, assert_same, dedup, families, json, results};
 use super::jobs::blocked;
 use super::support::{Folder, jsonl};
 

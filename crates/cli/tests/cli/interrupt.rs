@@ -6,20 +6,20 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use super::support::{Done, Folder, Running, corpus, documents, jsonl, shell};
+use super::support::{Folder, RunOutput, Running, corpus, documents, jsonl, shell};
 
 /// The program gives its work half a second; the rest is for a busy machine.
-const PROMPT: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 #[track_caller]
-fn assert_interrupted(running: Running, signal: Signal) -> Done {
+fn assert_interrupted(running: Running, signal: Signal) -> RunOutput {
     interrupted(running, signal, "lookalike: interrupted")
 }
 
 #[track_caller]
-fn interrupted(running: Running, signal: Signal, said: &str) -> Done {
+fn interrupted(running: Running, signal: Signal, said: &str) -> RunOutput {
     running.signal(signal);
-    let done = running.end_within(PROMPT).exits(130);
+    let done = running.end_within(TIMEOUT).exits(130);
     assert_eq!(done.stderr.lines().last(), Some(said));
     done
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::bench::{assert_same, dedup, families, results};
+use super::job_support::{assert_same, dedup, families, results};
 use super::support::{Folder, Invocation, jsonl, lookalike, skipped};
 
 /// A folder with an input and a job that stopped before it wrote its tables: a folder stands where one should go.
@@ -252,7 +252,7 @@ fn a_second_run_at_once_is_refused() {
     dedup("- -o job").inside(folder.path()).run_with(b"").refuses(1, sentence);
     first.close_input();
     first.end().exits(0);
-    assert_eq!(super::bench::json(&job.join("summary.json"))["documents"], 2000);
+    assert_eq!(super::job_support::json(&job.join("summary.json"))["documents"], 2000);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn the_plan_writes_nothing_and_prints_its_rows() {
     }
     assert!(done.stdout.contains("300 documents, 100.0 % of the input"), "{}", done.stdout);
     // All of a small input is the sample: the share is the true one.
-    let decisions = super::bench::json(&{
+    let decisions = super::job_support::json(&{
         dedup("-o job").path(&input).inside(folder.path()).run().exits(0);
         folder.join("job/summary.json")
     });
@@ -315,7 +315,7 @@ fn the_sample_is_scored_against_its_truth() {
 
 /// Peak memory and cap of a finished job.
 fn memory(job: &Path) -> (u64, u64) {
-    let run = super::bench::json(&job.join("run.json"));
+    let run = super::job_support::json(&job.join("run.json"));
     let number = |field: &str| run[field].as_u64().expect("a number");
     (number("peak_memory_bytes"), number("memory_cap_bytes"))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::bench::{dedup, pairs as pairs_of};
+use super::job_support::{dedup, pairs as pairs_of};
 use super::real::shared;
 use super::support::{Folder, Invocation, corpus, gzip, json_lines, lookalike, zstd};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::bench::{Decisions, decide, dedup, families, results};
+use super::job_support::{Decisions, decide, dedup, families, results};
 use super::support::{Doc, Folder, corpus, gzip, json_lines, jsonl, read_jsonl, zstd};
 
 /// Runs with `--write` for kept and for removed; the files of both by name.
@@ -151,7 +151,7 @@ fn parquet_rows_are_equal() {
     let source = folder.file("source.jsonl", jsonl(&documents));
     std::fs::create_dir(folder.join("in")).unwrap();
     corpus("convert --progress none").path(&source).option("-o", folder.join("in/a.parquet")).run().exits(0);
-    let gone: Vec<String> = decide(&documents, "").gone().into_iter().map(str::to_owned).collect();
+    let gone: Vec<String> = decide(&documents, "").removed_ids().into_iter().map(str::to_owned).collect();
     let [kept, removed] = copies(&folder.join("in"), "");
     for (files, wanted) in [(kept, false), (removed, true)] {
         let copy = folder.file("copy.parquet", &files["a.parquet"]);
@@ -381,6 +381,6 @@ fn copies_made_before_and_after_a_stop_are_of_one_kind() {
     super::jobs::blocked(run("", &job), &job, &["report.html"]);
     let done = run("--annotate", &job).run();
     if done.code == Some(0) {
-        super::bench::assert_same(&results(&folder.join("expected/job")), &results(&job), "annotated");
+        super::job_support::assert_same(&results(&folder.join("expected/job")), &results(&job), "annotated");
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::bench::{Dice, Opinion, dedup, families, pairs};
-use super::support::{Doc, Done, Folder, Invocation, json_lines, jsonl, lookalike};
+use super::job_support::{BruteForce, Rng, dedup, families, pairs};
+use super::support::{Doc, Folder, Invocation, RunOutput, json_lines, jsonl, lookalike};
 
 /// `lookalike lab …` with words as in a shell.
 fn lab(words: &str) -> Invocation {
@@ -18,7 +18,7 @@ fn lab(words: &str) -> Invocation {
 }
 
 /// It failed with one sentence that holds these words.
-fn says(done: Done, code: i32, words: &str) {
+fn assert_fails_with(done: RunOutput, code: i32, words: &str) {
     let done = done.exits(code);
     let sentences =
         done.stderr.lines().filter(|line| line.starts_with("lookalike:") || line.starts_with("error:"));
@@ -40,7 +40,7 @@ fn table(path: &Path) -> BTreeSet<Pair> {
 
 /// All pairs at or above 0.8, by comparing everything with everything.
 fn truth(documents: &[Doc]) -> BTreeSet<Pair> {
-    let near = Opinion::of(documents).all_pairs(0.8 - 1e-12);
+    let near = BruteForce::of(documents).all_pairs(0.8 - 1e-12);
     near.keys().map(|&(a, b)| (documents[a].id.clone(), documents[b].id.clone())).collect()
 }
 
@@ -195,7 +195,7 @@ fn every_pair_of_the_pool_is_written_with_its_verdict() {
     // Labels of people are not orphaned by another comparison in the same folder.
     std::fs::write(out.join("labels.jsonl"), "").unwrap();
     lab("compare --review 7 --methods").arg(&methods).path(&input).option("-o", &out).run().exits(0);
-    says(
+    assert_fails_with(
         lab("compare --methods md5,a4").path(&input).option("-o", &out).run(),
         2,
         "has labels of other pairs",
@@ -280,29 +280,33 @@ fn what_cannot_be_compared_is_told_in_a_sentence() {
     };
     let compare =
         |words: &str, input: &Path| lab(&format!("compare {words}")).path(input).option("-o", fresh()).run();
-    says(compare("--methods md5", &one), 2, "2 documents or more, and there is 1");
-    says(compare("--methods minhsah", &two), 2, "minhash may be meant");
-    says(compare("--methods md5,md5", &two), 2, "named twice");
-    says(compare("--methods all,md5", &two), 2, "give it alone");
-    says(compare("--truth edit:0.8 --pool exact", &two), 2, "no exact join for edit");
-    says(compare("--truth edit", &two), 2, "such as edit:0.8");
-    says(compare("--methods md5", Path::new("-")), 2, "standard input");
+    assert_fails_with(compare("--methods md5", &one), 2, "2 documents or more, and there is 1");
+    assert_fails_with(compare("--methods minhsah", &two), 2, "minhash may be meant");
+    assert_fails_with(compare("--methods md5,md5", &two), 2, "named twice");
+    assert_fails_with(compare("--methods all,md5", &two), 2, "give it alone");
+    assert_fails_with(compare("--truth edit:0.8 --pool exact", &two), 2, "no exact join for edit");
+    assert_fails_with(compare("--truth edit", &two), 2, "such as edit:0.8");
+    assert_fails_with(compare("--methods md5", Path::new("-")), 2, "standard input");
     let tune =
         |words: &str, input: &Path| lab(&format!("tune {words}")).path(input).option("-o", fresh()).run();
-    says(tune("--recall 1.2", &two), 2, "at most 1");
-    says(tune("--precision 0", &two), 2, "above 0");
-    says(tune("--similarity edit", &two), 2, "no exact join for edit");
-    says(tune("", &folder.file("three.jsonl", jsonl(&families(1, 1)))), 2, "2 documents or more");
-    says(lab("check").path(folder.join("nowhere")).run(), 2, "no finished run");
-    says(
+    assert_fails_with(tune("--recall 1.2", &two), 2, "at most 1");
+    assert_fails_with(tune("--precision 0", &two), 2, "above 0");
+    assert_fails_with(tune("--similarity edit", &two), 2, "no exact join for edit");
+    assert_fails_with(
+        tune("", &folder.file("three.jsonl", jsonl(&families(1, 1)))),
+        2,
+        "2 documents or more",
+    );
+    assert_fails_with(lab("check").path(folder.join("nowhere")).run(), 2, "no finished run");
+    assert_fails_with(
         lab("experiment E5 --data").path(folder.join("nowhere")).option("-o", &out).run(),
         1,
         "is no folder",
     );
-    says(lab("experiment E99").option("-o", &out).run(), 2, "no experiment E99");
-    says(lab("experiment E7").run(), 2, "folder for the results");
+    assert_fails_with(lab("experiment E99").option("-o", &out).run(), 2, "no experiment E99");
+    assert_fails_with(lab("experiment E7").run(), 2, "folder for the results");
     let seven = lab("experiment E7 --corpus").path(&two).option("-o", folder.join("e7")).run();
-    says(seven, 2, "fields page and revno");
+    assert_fails_with(seven, 2, "fields page and revno");
 }
 
 #[test]
@@ -325,15 +329,15 @@ fn a_method_that_fails_on_one_document_goes_on_without_it() {
 
 /// Texts with none to two copies each, in which a few words are changed: many small clusters.
 fn copies(texts: usize) -> Vec<Doc> {
-    let mut dice = Dice::new(77);
+    let mut rng = Rng::new(77);
     let mut documents = Vec::new();
     for text in 0..texts {
-        let words: Vec<String> = (0..90 + dice.below(60)).map(|_| format!("w{}", dice.below(5000))).collect();
-        for copy in 0..1 + dice.below(3) {
+        let words: Vec<String> = (0..90 + rng.below(60)).map(|_| format!("w{}", rng.below(5000))).collect();
+        for copy in 0..1 + rng.below(3) {
             let mut words = words.clone();
-            for _ in 0..copy * dice.below(5) {
-                let at = dice.below(words.len());
-                words[at] = format!("x{}", dice.below(5000));
+            for _ in 0..copy * rng.below(5) {
+                let at = rng.below(words.len());
+                words[at] = format!("x{}", rng.below(5000));
             }
             documents.push(Doc { id: format!("t{text}-{copy}"), url: None, text: words.join(" ") });
         }
@@ -376,12 +380,12 @@ fn a_tuned_recipe_reaches_its_goal_on_documents_that_were_not_sampled() {
     let job = folder.join("job");
     dedup("").path(&input).option("--recipe", &recipe).option("-o", &job).run().exits(0);
     // Results of another kind are not written over.
-    says(
+    assert_fails_with(
         lab("compare --methods md5").path(&input).option("-o", &out).run(),
         2,
         "holds results of lookalike lab tune",
     );
-    says(lab("tune").path(&input).option("-o", &job).run(), 2, "holds other files");
+    assert_fails_with(lab("tune").path(&input).option("-o", &job).run(), 2, "holds other files");
     lab("check --json").path(&job).run().exits(0);
     let checked = json(job.join("check.json"));
     for (figure, least) in [("recall", 0.9), ("settled", 0.9), ("gone", 0.9), ("precision", 0.95)] {
@@ -403,7 +407,7 @@ fn a_goal_that_nothing_reaches_is_told_and_leaves_no_recipe() {
     let input = folder.file("docs.jsonl", jsonl(&strangers));
     let out = folder.join("out");
     let done = lab("tune --recall 0.9").path(&input).option("-o", &out).run();
-    says(done, 2, "no pair of near-duplicates");
+    assert_fails_with(done, 2, "no pair of near-duplicates");
     assert!(!out.join("recipe.toml").exists());
 }
 
@@ -471,11 +475,15 @@ fn a_check_tells_a_bad_run_from_a_good_one() {
     let mut turned = documents.clone();
     turned.reverse();
     let turned = folder.file("turned.jsonl", jsonl(&turned));
-    says(lab("check").path(&job).path(&turned).run(), 2, "in the same order");
+    assert_fails_with(lab("check").path(&job).path(&turned).run(), 2, "in the same order");
     let other = folder.file("other.jsonl", jsonl(&families(399, 21)));
-    says(lab("check").path(&job).path(&other).run(), 2, "had 400 documents and this input has 399");
+    assert_fails_with(
+        lab("check").path(&job).path(&other).run(),
+        2,
+        "had 400 documents and this input has 399",
+    );
     std::fs::remove_file(&input).unwrap();
-    says(lab("check").path(&job).run(), 1, "is gone");
+    assert_fails_with(lab("check").path(&job).run(), 1, "is gone");
 }
 
 #[test]

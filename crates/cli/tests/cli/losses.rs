@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Done, Folder, json_lines, lookalike};
+use super::support::{Folder, RunOutput, json_lines, lookalike};
 
 fn good(number: usize) -> String {
     let words: Vec<String> = (0..20).map(|place| format!("w{}", number * 31 + place * 7)).collect();
@@ -18,7 +18,7 @@ fn lines(documents: usize, without: usize) -> String {
     (0..documents).map(good).chain((0..without).map(bad)).collect()
 }
 
-fn run(folder: &Folder, words: &str) -> Done {
+fn run(folder: &Folder, words: &str) -> RunOutput {
     lookalike(words.split_whitespace()).inside(folder.path()).run()
 }
 

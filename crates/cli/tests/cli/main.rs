@@ -1,7 +1,6 @@
 //! The program as its users meet it: every test runs the real binary.
 
 mod apply; // a corpus without the documents that a list names
-mod bench; // helpers for jobs: documents that resemble each other, a second opinion, what a job left behind
 mod census; // engines of known size: built, asked, asked again from the record
 mod check; // results that are no longer what was written are found
 mod convert; // documents in, a file out: round trips, whole or not at all, full disks
@@ -17,6 +16,7 @@ mod help; // what --help and the results look like, as snapshots
 mod index; // documents on disk, for ever: added, asked, taken out, killed, day by day
 mod inputs; // the contract with the input: names, changes, what is no data
 mod interrupt; // Ctrl-C and kill: prompt, and nothing is left behind
+mod job_support; // helpers for jobs: documents that resemble each other, similarities by brute force, what a job left behind
 mod jobs; // the folder of a job: whose it is, what may change between two starts, what may not
 mod judgments; // judgments and runs: counted, and without near-duplicates
 mod kept; // copies of the input shards: kept and removed make all

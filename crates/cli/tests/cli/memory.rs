@@ -3,16 +3,16 @@
 
 use std::path::Path;
 
-use super::bench::dedup;
+use super::job_support::dedup;
 use super::support::{Folder, Invocation, corpus};
 
 /// Runs a job on `input` under a cap and holds its peak against that.
 #[track_caller]
-fn within(cap: &str, options: &str, input: &Path) {
+fn assert_within(cap: &str, options: &str, input: &Path) {
     let folder = Folder::new();
     let job = folder.join("job");
     dedup(&format!("--threads 2 --memory {cap} {options}")).path(input).option("-o", &job).run().exits(0);
-    let run = super::bench::json(&job.join("run.json"));
+    let run = super::job_support::json(&job.join("run.json"));
     let [peak, cap] =
         ["peak_memory_bytes", "memory_cap_bytes"].map(|field| run[field].as_u64().expect("a number"));
     assert!(peak <= cap, "{options}: {peak} of {cap}");
@@ -23,9 +23,9 @@ fn a_million_rejections_are_not_held_together() {
     let folder = Folder::new();
     let rows = "a,bcd\n".repeat(400_000);
     let table = folder.file("a.csv", format!("id,text,url\n0,a rose,\n{rows}"));
-    within("138M", "--max-document-bytes 1M --max-rejected 100%", &table);
+    assert_within("138M", "--max-document-bytes 1M --max-rejected 100%", &table);
     let lines = folder.file("b.jsonl", format!("{{\"text\":\"a rose\"}}\n{}", "{\n".repeat(400_000)));
-    within("138M", "--max-document-bytes 1M --max-rejected 100%", &lines);
+    assert_within("138M", "--max-document-bytes 1M --max-rejected 100%", &lines);
 }
 
 #[test]
@@ -33,12 +33,12 @@ fn a_sample_of_what_packs_well_is_bounded() {
     let folder = Folder::new();
     let line = format!("{{\"text\":\"{}\"}}\n", "a ".repeat(5000));
     let input = folder.file("a.jsonl.zst", zstd::encode_all(line.repeat(4000).as_bytes(), 1).unwrap());
-    within("138M", "--max-document-bytes 1M", &input);
+    assert_within("138M", "--max-document-bytes 1M", &input);
 }
 
 /// The --memory that a refusal asks for.
 #[track_caller]
-fn asked_for(refused: Invocation) -> String {
+fn required_memory(refused: Invocation) -> String {
     let said = refused.run().exits(2).stderr;
     let figure = said.rsplit("--memory ").next().unwrap_or_default().trim();
     assert!(figure.ends_with('M') && figure.len() < 8, "{said}");
@@ -51,8 +51,8 @@ fn a_text_that_grows_in_its_normal_form_is_refused_with_the_figure_that_would_do
     let text = "\u{fdfa}".repeat(700_000);
     let input = folder.file("a.jsonl", format!("{}\n", serde_json::json!({ "id": "a", "text": text })));
     let small = || dedup("--threads 2 --max-document-bytes 4M --memory 150M").path(&input);
-    let figure = asked_for(small().option("-o", folder.join("small")));
-    within(&figure, "--max-document-bytes 4M", &input);
+    let figure = required_memory(small().option("-o", folder.join("small")));
+    assert_within(&figure, "--max-document-bytes 4M", &input);
     let stats = corpus("stats --threads 2 --max-document-bytes 4M --memory 150M").path(&input);
-    asked_for(stats);
+    required_memory(stats);
 }

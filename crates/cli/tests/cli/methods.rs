@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use lookalike::methods::{METHODS, names};
 use serde_json::Value;
 
-use super::bench::{dedup, pairs, results};
-use super::support::{Done, Folder, corpus, json_lines, lookalike};
+use super::job_support::{dedup, pairs, results};
+use super::support::{Folder, RunOutput, corpus, json_lines, lookalike};
 
 /// Generated pages as plain text, some of them near-duplicates of others.
 fn pages(folder: &Folder, count: usize) -> PathBuf {
@@ -27,7 +27,7 @@ fn run(input: &Path, options: &str) -> Vec<Value> {
 }
 
 /// Parses standard output as JSON.
-fn json(done: &Done) -> Value {
+fn json(done: &RunOutput) -> Value {
     serde_json::from_str(&done.stdout).unwrap()
 }
 
@@ -71,7 +71,7 @@ fn threads_and_memory_change_no_byte_of_any_method() {
             found
         };
         let first = run("--threads 1");
-        super::bench::assert_same(&first, &run("--threads 3 --memory 256M"), name);
+        super::job_support::assert_same(&first, &run("--threads 3 --memory 256M"), name);
     }
 }
 
@@ -126,9 +126,9 @@ fn documents_without_a_signature_are_like_nothing() {
 #[test]
 fn methods_that_see_containment_tell_it_both_ways() {
     let folder = Folder::new();
-    let mut dice = super::bench::Dice::new(3);
+    let mut rng = super::job_support::Rng::new(3);
     let mut sentence = || {
-        let mut word = || (0..7).map(|_| char::from(b'a' + dice.below(26) as u8)).collect::<String>();
+        let mut word = || (0..7).map(|_| char::from(b'a' + rng.below(26) as u8)).collect::<String>();
         (0..9).map(|_| word()).collect::<Vec<_>>().join(" ") + ". "
     };
     // Short enough for koala to ask for all substrings: rare ones are those of one document.
@@ -266,7 +266,7 @@ fn a_recipe_with_a_lexicon_wants_the_same_one() {
     let replay = || dedup("").option("--recipe", job.join("recipe.toml")).path(&input);
     let again = folder.join("again");
     replay().option("--lexicon", &lexicon).option("-o", &again).run().exits(0);
-    super::bench::assert_same(&results(&job), &results(&again), "the same lexicon");
+    super::job_support::assert_same(&results(&job), &results(&again), "the same lexicon");
     let missing = replay().option("-o", folder.join("missing")).run().exits(2);
     assert!(missing.stderr.contains("give that file by --lexicon"), "{}", missing.stderr);
     let other = folder.join("other");

@@ -6,22 +6,24 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::bench::{Dice, assert_same, dedup, families, pairs, results, without_digests, without_places};
 use super::faults::assert_survives;
+use super::job_support::{
+    Rng, assert_same, dedup, families, pairs, results, without_digests, without_places,
+};
 use super::support::{Doc, Folder, Invocation, corpus, jsonl, lookalike};
 
 /// Documents that resemble each other, with a rank that has nothing to do with their places; some lines are broken.
 fn ranked(count: usize, seed: u64) -> Vec<(Option<Doc>, String)> {
-    let mut dice = Dice::new(seed);
+    let mut rng = Rng::new(seed);
     let mut lines = Vec::new();
     for (number, mut document) in families(count, seed).into_iter().enumerate() {
         // Ids that come again.
-        document.id = format!("doc-{}", dice.below(count * 3 / 4));
+        document.id = format!("doc-{}", rng.below(count * 3 / 4));
         let mut record = json!({ "id": document.id, "url": document.url, "text": document.text });
-        match dice.below(10) {
+        match rng.below(10) {
             0 => {}
-            1..5 => record["rank"] = (dice.below(40) as f64 - 20.5).into(),
-            _ => record["rank"] = dice.below(40).into(),
+            1..5 => record["rank"] = (rng.below(40) as f64 - 20.5).into(),
+            _ => record["rank"] = rng.below(40).into(),
         }
         if number % 37 == 5 {
             lines.push((None, "{\"id\":\"none\",\"rank\":1}".to_owned()));
@@ -150,7 +152,7 @@ fn segments_are_told_by_files_in_any_order() {
         let job = folder.join(name);
         let run = compare(&format!("--segment file --method simhash:n=2 --method minhash {order}"));
         run.path(&inputs[0]).option("--with", &inputs[1]).option("-o", &job).run().exits(0);
-        let summary = super::bench::json(&job.join("summary.json"));
+        let summary = super::job_support::json(&job.join("summary.json"));
         let parts = ["segments", "statistics", "accumulated", "differences"];
         parts.map(|part| summary[part].clone())
     };
@@ -253,7 +255,7 @@ fn the_memory_cap_holds_for_an_ordered_job() {
         let job = folder.join("job");
         let words = format!("--threads 4 --max-document-bytes 1M --memory 146M --order-field rank {options}");
         dedup(&words).path(&input).option("-o", &job).run().exits(0);
-        let run = super::bench::json(&job.join("run.json"));
+        let run = super::job_support::json(&job.join("run.json"));
         let [peak, cap] = ["peak_memory_bytes", "memory_cap_bytes"].map(|name| run[name].as_u64().unwrap());
         assert!(peak <= cap, "{options}: {peak} of {cap}");
         assert!(run["seconds_by_stage"]["order"].is_number());

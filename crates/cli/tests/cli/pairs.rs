@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::bench::{Opinion, crowd, families, ids, paired, pairs};
+use super::job_support::{BruteForce, families, ids, near_copies, paired, pairs};
 use super::support::{Doc, Folder, json_lines, jsonl, lookalike};
 
 /// Pairs by the numbers in their ids.
@@ -27,7 +27,7 @@ fn the_exact_method_finds_what_brute_force_finds() {
     ] {
         let documents = families(400, seed);
         let texts = documents.iter().map(|document| document.text.as_str());
-        let expected = Opinion::of_tuples(texts, length).all_pairs(threshold);
+        let expected = BruteForce::of_tuples(texts, length).all_pairs(threshold);
         let found = by_number(&paired(&jsonl(&documents), &format!("--method exact {options}")));
         assert!(expected.len() > 50, "{}", expected.len());
         let missing: Vec<_> = expected.keys().filter(|pair| !found.contains_key(pair)).collect();
@@ -42,7 +42,7 @@ fn the_exact_method_finds_what_brute_force_finds() {
 #[test]
 fn other_methods_find_no_pair_that_brute_force_does_not() {
     let documents = families(400, 6);
-    let expected = Opinion::of(&documents).all_pairs(0.8);
+    let expected = BruteForce::of(&documents).all_pairs(0.8);
     let lines = jsonl(&documents);
     for (method, recall) in
         [("minhash", 0.98), ("minhash:family=classic", 0.98), ("simhash", 0.1), ("md5", 0.05)]
@@ -86,7 +86,7 @@ fn pairs_come_in_input_order_with_their_members_in_order() {
     let row = done.stdout.lines().find(|line| line.starts_with("pairs ")).unwrap();
     assert_eq!(row.split_whitespace().last(), Some(found.len().to_string().as_str()));
     assert_eq!(folder.names(), ["in.jsonl", "out.jsonl", "out.jsonl.job"]);
-    let summary = super::bench::json(&folder.join("out.jsonl.job/summary.json"));
+    let summary = super::job_support::json(&folder.join("out.jsonl.job/summary.json"));
     assert_eq!(summary["pairs"], found.len());
     assert!(!folder.join("out.jsonl.job/work").exists());
 }
@@ -95,7 +95,7 @@ fn pairs_come_in_input_order_with_their_members_in_order() {
 fn all_adds_the_pairs_below_the_threshold() {
     let documents = families(400, 8);
     let lines = jsonl(&documents);
-    let opinion = Opinion::of(&documents);
+    let brute_force = BruteForce::of(&documents);
     for method in ["minhash", "exact", "simhash:k=6,n=3"] {
         let above = by_number(&paired(&lines, &format!("--method {method}")));
         let all = by_number(&paired(&lines, &format!("--method {method} --all")));
@@ -103,7 +103,7 @@ fn all_adds_the_pairs_below_the_threshold() {
         let below: Vec<_> = all.iter().filter(|(pair, _)| !above.contains_key(pair)).collect();
         for ((a, b), similarity) in below {
             assert!(*similarity < 0.8, "{method}");
-            assert!((opinion.jaccard(*a, *b) - similarity).abs() < 1e-9, "{method} {a} {b} {similarity}");
+            assert!((brute_force.jaccard(*a, *b) - similarity).abs() < 1e-9, "{method} {a} {b} {similarity}");
         }
     }
     let minhash = by_number(&paired(&lines, "--all"));
@@ -112,7 +112,7 @@ fn all_adds_the_pairs_below_the_threshold() {
 
 #[test]
 fn a_group_too_large_for_its_pairs_is_written_once_and_counted() {
-    let one = &crowd(1)[0];
+    let one = &near_copies(1)[0];
     let copies: Vec<Doc> = (0..60).map(|n| Doc { id: format!("doc-{n:05}"), ..one.clone() }).collect();
     let folder = Folder::new();
     let input = folder.file("in.jsonl", jsonl(&copies));
@@ -122,17 +122,17 @@ fn a_group_too_large_for_its_pairs_is_written_once_and_counted() {
     let groups = json_lines(&folder.join("out.jsonl.job/groups.jsonl"));
     assert_eq!(groups.len(), 1);
     assert_eq!((&groups[0]["documents"], &groups[0]["pairs"]), (&json!(60), &json!(60 * 59 / 2)));
-    let summary = super::bench::json(&folder.join("out.jsonl.job/summary.json"));
+    let summary = super::job_support::json(&folder.join("out.jsonl.job/summary.json"));
     assert_eq!(summary["giant_groups"], 1);
     assert_eq!(paired(&jsonl(&copies), "").len(), 60 * 59 / 2);
 }
 
 #[test]
 fn exact_and_simhash_miss_no_pair_in_crowded_groups() {
-    let documents = crowd(300);
+    let documents = near_copies(300);
     let folder = Folder::new();
     let input = folder.file("in.jsonl", jsonl(&documents));
-    let expected = Opinion::of(&documents).all_pairs(0.9);
+    let expected = BruteForce::of(&documents).all_pairs(0.9);
     assert!(expected.len() > 300);
     let output = folder.join("exact.jsonl");
     pairs("--method exact --threshold 0.9 --max-group 20").path(&input).option("-o", &output).run().exits(0);
@@ -196,7 +196,7 @@ fn parquet_tables_hold_the_same_rows() {
     }
     assert_rows(&folder.join("out.jsonl"), &folder.join("out.parquet"));
     for format in ["jsonl", "parquet"] {
-        let run = super::bench::dedup(&format!("--format {format} --cluster components")).path(&input);
+        let run = super::job_support::dedup(&format!("--format {format} --cluster components")).path(&input);
         run.option("-o", folder.join(format)).run().exits(0);
     }
     for table in ["removed", "clusters", "rejected"] {
@@ -204,9 +204,9 @@ fn parquet_tables_hold_the_same_rows() {
         assert_rows(&path("jsonl"), &path("parquet"));
     }
     let told = |format: &str| {
-        let mut files = super::bench::results(&folder.join(format));
+        let mut files = super::job_support::results(&folder.join(format));
         files.retain(|name, _| ["summary.json", "recipe.toml"].contains(&name.as_str()));
-        super::bench::without_digests(&mut files);
+        super::job_support::without_digests(&mut files);
         files
     };
     assert_eq!(told("jsonl"), told("parquet"));

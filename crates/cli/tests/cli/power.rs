@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::bench::{Dice, assert_same, dedup, families};
 use super::faults::{copy, everything};
+use super::job_support::{Rng, assert_same, dedup, families};
 use super::support::{Folder, Invocation, Running, jsonl, lookalike, program, skipped};
 
 /// Files that a journal says are on the disk.
 #[derive(Default)]
-struct OnDisk {
+struct DurableFiles {
     /// Scratch files.
     files: BTreeSet<String>,
     /// The end of the line that says so.
@@ -22,14 +22,14 @@ struct OnDisk {
 }
 
 /// Reads a journal as its format is described, without its checksums.
-fn on_disk(journal: &[u8]) -> OnDisk {
-    let (mut entries, mut found, mut end) = (Vec::<Value>::new(), OnDisk::default(), 0);
+fn durable_files(journal: &[u8]) -> DurableFiles {
+    let (mut entries, mut found, mut end) = (Vec::<Value>::new(), DurableFiles::default(), 0);
     for line in journal.split_inclusive(|&byte| byte == b'\n') {
         end += line.len();
         let words = String::from_utf8_lossy(line);
         let entry: Value = serde_json::from_str(words.split_once(' ').unwrap().1).unwrap();
         if let Some(lines) = entry["synced"].as_u64() {
-            found = OnDisk { end, ..OnDisk::default() };
+            found = DurableFiles { end, ..DurableFiles::default() };
             for entry in &entries[..lines as usize] {
                 let (kind, what) = entry.as_object().unwrap().iter().next().unwrap();
                 let Some(name) = what.as_str().or(what[0].as_str()).map(str::to_owned) else { continue };
@@ -52,11 +52,11 @@ fn on_disk(journal: &[u8]) -> OnDisk {
 }
 
 /// Loses whatever was not on the disk, or parts of it.
-fn forget(job: &Path, dice: &mut Dice) {
+fn lose_unsynced(job: &Path, rng: &mut Rng) {
     let path = job.join("work/journal");
     let journal = fs::read(&path).unwrap_or_default();
-    let safe = on_disk(&journal);
-    let cut = safe.end + dice.below(journal.len() - safe.end + 1);
+    let safe = durable_files(&journal);
+    let cut = safe.end + rng.below(journal.len() - safe.end + 1);
     fs::write(&path, &journal[..cut]).unwrap();
     for name in everything(job).into_keys() {
         let scratch = name.strip_prefix("work/");
@@ -69,16 +69,16 @@ fn forget(job: &Path, dice: &mut Dice) {
             None => false,
         };
         if !kept {
-            spoil(&job.join(&name), dice);
+            damage_file(&job.join(&name), rng);
         }
     }
 }
 
 /// States in which a file system may leave a file that was not on the disk.
-fn spoil(path: &Path, dice: &mut Dice) {
+fn damage_file(path: &Path, rng: &mut Rng) {
     let length = fs::metadata(path).unwrap().len();
     let file = || fs::OpenOptions::new().write(true).open(path).unwrap();
-    match dice.below(5) {
+    match rng.below(5) {
         0 => fs::remove_file(path).unwrap(),
         1 => file().set_len(0).unwrap(),
         2 => file().set_len(length / 2).unwrap(),
@@ -105,8 +105,8 @@ fn assert_survives_losses(run: &dyn Fn(&Path) -> Invocation, folder: &Folder, ta
         "kept/b.jsonl",
         "summary.json.part",
     ];
-    let mut dice = Dice::new(11);
-    let (mut stopped, mut told) = (0, 0);
+    let mut rng = Rng::new(11);
+    let (mut stopped, mut reported) = (0, 0);
     for (number, stop) in stops.into_iter().enumerate() {
         let state = folder.join(format!("state-{number}"));
         let job = state.join(job_name);
@@ -122,18 +122,18 @@ fn assert_survives_losses(run: &dyn Fn(&Path) -> Invocation, folder: &Folder, ta
         for _ in 0..rounds {
             let out = folder.join("lost");
             copy(&state, &out);
-            forget(&out.join(job_name), &mut dice);
+            lose_unsynced(&out.join(job_name), &mut rng);
             let done = run(&out).run().exits(0);
-            told += usize::from(done.stderr.contains("did not survive"));
+            reported += usize::from(done.stderr.contains("did not survive"));
             assert_same(&expected, &everything(&out), stop);
             fs::remove_dir_all(&out).unwrap();
         }
     }
-    assert!(stopped >= 5 && told > 0, "{stopped}, {told}");
+    assert!(stopped >= 5 && reported > 0, "{stopped}, {reported}");
 }
 
 /// A command that says what it has to say.
-fn shown(words: &str) -> Invocation {
+fn verbose(words: &str) -> Invocation {
     lookalike(words.split_whitespace().chain(["--progress", "plain"]))
 }
 
@@ -148,7 +148,7 @@ fn a_job_that_lost_what_was_not_on_the_disk_ends_with_the_same_bytes() {
     let folder = Folder::new();
     small(&folder);
     let run = |out: &Path| {
-        shown("dedup --threads 2 --write kept --spool disk")
+        verbose("dedup --threads 2 --write kept --spool disk")
             .path(folder.join("in"))
             .option("-o", out.join("job"))
     };
@@ -160,7 +160,8 @@ fn an_ordered_job_that_lost_what_was_not_on_the_disk_ends_with_the_same_bytes() 
     let folder = Folder::new();
     small(&folder);
     let run = |out: &Path| {
-        let run = shown("dedup --threads 2 --order-field url --write kept --method minhash --method imatch");
+        let run =
+            verbose("dedup --threads 2 --order-field url --write kept --method minhash --method imatch");
         run.path(folder.join("in")).option("-o", out.join("job"))
     };
     assert_survives_losses(&run, &folder, "removed.jsonl", 6);
@@ -171,7 +172,7 @@ fn pairs_that_lost_what_was_not_on_the_disk_end_with_the_same_bytes() {
     let folder = Folder::new();
     small(&folder);
     let run = |out: &Path| {
-        shown("pairs --threads 2 --method exact")
+        verbose("pairs --threads 2 --method exact")
             .path(folder.join("in"))
             .option("-o", out.join("pairs.jsonl"))
     };
@@ -224,10 +225,10 @@ impl Disk {
     }
 
     /// A switch that cuts the power at once: the program behind it is up already.
-    fn switch(&self) -> Switch {
+    fn switch(&self) -> PowerSwitch {
         let mut waiting = program("python3", ["-c", CUT]).path(&self.place).start_open();
         waiting.wait_for_words();
-        Switch(waiting)
+        PowerSwitch(waiting)
     }
 
     #[track_caller]
@@ -238,9 +239,9 @@ impl Disk {
 }
 
 /// A program that stops the file system of a disk when its input ends.
-struct Switch(Running);
+struct PowerSwitch(Running);
 
-impl Switch {
+impl PowerSwitch {
     #[track_caller]
     fn cut(mut self) {
         self.0.close_input();
@@ -285,11 +286,11 @@ fn a_job_on_a_disk_that_loses_power_again_and_again_ends_with_the_same_bytes() {
     run(&expected).run().exits(0);
     let mut whole = begun.elapsed();
     let expected = everything(&expected);
-    let (out, mut dice) = (disk.place.join("out"), Dice::new(4));
+    let (out, mut rng) = (disk.place.join("out"), Rng::new(4));
     let mut ended = 0;
     for _ in 0..12 {
         fs::create_dir_all(&out).unwrap();
-        let time = whole.mul_f64(dice.below(1000) as f64 / 800.0);
+        let time = whole.mul_f64(rng.below(1000) as f64 / 800.0);
         run_and_cut(&disk, run(&out), time, &out.join("job/summary.json"));
         if out.join("job/summary.json").exists() {
             ended += 1;
@@ -327,7 +328,7 @@ fn an_index_on_a_disk_that_loses_power_has_what_was_acknowledged() {
     lookalike(["index", "create"]).path(&seen).run().exits(0);
     let documents = families(600, 2);
     let mut acknowledged = 0;
-    let mut dice = Dice::new(9);
+    let mut rng = Rng::new(9);
     for (number, part) in documents.chunks(60).enumerate() {
         let input = folder.file(format!("in/{number}.jsonl"), jsonl(part));
         let add = || lookalike(["index", "add", "--sync", "--progress", "none"]).path(&seen).path(&input);
@@ -337,7 +338,7 @@ fn an_index_on_a_disk_that_loses_power_has_what_was_acknowledged() {
             disk.cut();
             disk.restart();
         } else {
-            run_and_cut(&disk, add(), Duration::from_millis(dice.below(120) as u64), &folder.join("none"));
+            run_and_cut(&disk, add(), Duration::from_millis(rng.below(120) as u64), &folder.join("none"));
         }
         let checked = lookalike(["check", "--json"]).path(&seen).run().exits(0);
         let checked: Value = serde_json::from_str(&checked.stdout).unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::bench::{dedup, pairs};
+use super::job_support::{dedup, pairs};
 use super::support::{Folder, corpus, json_lines, lookalike, program, skipped, stats};
 
 /// A file of the shared collection.

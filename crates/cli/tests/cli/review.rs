@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::support::{Folder, Running, json_lines, lookalike};
 
 /// No answer takes longer, even on a busy machine.
-const PROMPT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A sample of pairs that differ in a number, the third with a hostile id.
 fn sample(folder: &Folder, count: u64) -> PathBuf {
@@ -52,23 +52,23 @@ impl Server {
     }
 
     /// Sends a request as it is, and returns the whole answer.
-    fn send(&self, request: &str) -> Answer {
+    fn send(&self, request: &str) -> Response {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the server is there");
-        stream.set_read_timeout(Some(PROMPT)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = Vec::new();
         stream.read_to_end(&mut answer).expect("an answer in time");
         let answer = String::from_utf8(answer).expect("answers are UTF-8");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
-        Answer { status, head: head.to_lowercase(), body: body.to_owned() }
+        Response { status, head: head.to_lowercase(), body: body.to_owned() }
     }
 
-    fn get(&self, path: &str) -> Answer {
+    fn get(&self, path: &str) -> Response {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.host()))
     }
 
-    fn post_with(&self, path: &str, headers: &str, body: &str) -> Answer {
+    fn post_with(&self, path: &str, headers: &str, body: &str) -> Response {
         self.send(&format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
             self.host(),
@@ -86,13 +86,13 @@ impl Server {
     }
 }
 
-struct Answer {
+struct Response {
     status: u16,
     head: String,
     body: String,
 }
 
-impl Answer {
+impl Response {
     fn location(&self) -> String {
         let line = self.head.lines().find_map(|line| line.strip_prefix("location: "));
         line.expect("a redirect says where to").to_owned()
@@ -241,7 +241,7 @@ fn a_page_can_do_nothing_but_ask_the_server() {
     let folder = Folder::new();
     let server = Server::start(&sample(&folder, 3), &["--by", "\"><img src=x>"]);
     let (first, second) = (server.get("/pair/3"), server.get("/pair/3"));
-    let policy = |answer: &Answer| {
+    let policy = |answer: &Response| {
         let line = answer.head.lines().find_map(|line| line.strip_prefix("content-security-policy: "));
         line.expect("a policy").to_owned()
     };

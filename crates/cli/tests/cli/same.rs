@@ -1,6 +1,6 @@
 //! Same input, same recipe, same bytes: however the work is done.
 
-use super::bench::{assert_same, dedup, families, pairs, results, without_digests};
+use super::job_support::{assert_same, dedup, families, pairs, results, without_digests};
 use super::support::{Folder, jsonl};
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::support::{Folder, Invocation, Running, lookalike};
 
 /// No answer takes longer, even on a busy machine.
-const PROMPT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const TOKEN: &str = "correct-horse-battery-staple";
 
 fn index(folder: &Folder) -> PathBuf {
@@ -39,7 +39,7 @@ impl Server {
 
     fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("the server is there");
-        stream.set_read_timeout(Some(PROMPT)).unwrap();
+        stream.set_read_timeout(Some(TIMEOUT)).unwrap();
         let length = body.len();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n",

@@ -69,11 +69,11 @@ impl Invocation {
         self
     }
 
-    pub(crate) fn run(self) -> Done {
+    pub(crate) fn run(self) -> RunOutput {
         self.start().end()
     }
 
-    pub(crate) fn run_with(mut self, input: &[u8]) -> Done {
+    pub(crate) fn run_with(mut self, input: &[u8]) -> RunOutput {
         self.command.stdin(Stdio::piped());
         let mut running = self.start();
         // A program that has seen enough closes its input, which is no failure of the test.
@@ -209,12 +209,12 @@ impl Running {
     }
 
     /// Waits for the end, within the limit of every run.
-    pub(crate) fn end(self) -> Done {
+    pub(crate) fn end(self) -> RunOutput {
         self.end_within(LIMIT)
     }
 
     /// Waits for the end, and fails when it does not come in time.
-    pub(crate) fn end_within(mut self, limit: Duration) -> Done {
+    pub(crate) fn end_within(mut self, limit: Duration) -> RunOutput {
         let deadline = Instant::now() + limit;
         let seen = std::mem::take(&mut self.seen);
         let answered = std::mem::take(&mut self.answered);
@@ -224,7 +224,7 @@ impl Running {
             panic!("the program did not end within {limit:?}");
         };
         let status = self.child.wait().expect("it can be waited for");
-        Done { code: status.code(), stdout: utf8(stdout), stderr: utf8(stderr) }
+        RunOutput { code: status.code(), stdout: utf8(stdout), stderr: utf8(stderr) }
     }
 }
 
@@ -253,24 +253,24 @@ fn utf8(bytes: Vec<u8>) -> String {
 
 /// A run that has ended.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct RunOutput {
     /// Nothing when a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl Done {
+impl RunOutput {
     /// Asserts the exit code.
     #[track_caller]
-    pub(crate) fn exits(self, code: i32) -> Done {
+    pub(crate) fn exits(self, code: i32) -> RunOutput {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
 
     /// Asserts that it ended with `code` and told why in one line.
     #[track_caller]
-    pub(crate) fn fails(self, code: i32, sentence: &str) -> Done {
+    pub(crate) fn fails(self, code: i32, sentence: &str) -> RunOutput {
         let done = self.exits(code);
         assert_eq!(done.stderr, format!("lookalike: {sentence}\n"));
         assert_eq!(done.stdout, "");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::bench::{Opinion, assert_same, families, ids, json, results};
+use super::job_support::{BruteForce, assert_same, families, ids, json, results};
 use super::support::{Doc, Folder, Invocation, json_lines, jsonl, lookalike};
 
 fn compare(words: &str) -> Invocation {
@@ -44,9 +44,9 @@ fn the_exact_method_finds_every_pair_between_two_corpora_and_none_inside_one() {
     let sides = sides(300);
     let job = run(&folder, &put(&folder, &sides), "--method exact", "job");
     let all = sides.concat();
-    let opinion = Opinion::of(&all);
+    let brute_force = BruteForce::of(&all);
     let border = sides[0].len();
-    let expected: BTreeMap<(&str, &str), f64> = opinion
+    let expected: BTreeMap<(&str, &str), f64> = brute_force
         .all_pairs(0.8)
         .into_iter()
         .filter(|((a, b), _)| *a < border && *b >= border)
@@ -172,8 +172,8 @@ fn snapshots_tell_what_lives_on() {
     };
     // Documents that are like no other of their corpus, so that it is plain who lives on.
     let all = families(40, 3);
-    let opinion = Opinion::of(&all);
-    let pairs = opinion.all_pairs(0.5);
+    let brute_force = BruteForce::of(&all);
+    let pairs = brute_force.all_pairs(0.5);
     let alone: Vec<usize> =
         (0..40).filter(|n| !pairs.keys().any(|(a, b)| a == n || b == n)).take(8).collect();
     assert_eq!(alone.len(), 8);

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::bench::{Dice, assert_same, results, without_digests};
 use super::faults::assert_survives;
+use super::job_support::{Rng, assert_same, results, without_digests};
 use super::support::{Doc, Folder, Invocation, corpus, gzip, json_lines, jsonl, lookalike, zstd};
 
 /// `lookalike urls …` with words as in a shell.
@@ -18,12 +18,12 @@ fn urls(words: &str) -> Invocation {
 
 /// Two crawls of some hosts, years apart: of 600 pages some go, some change, some are new, and addresses are written otherwise.
 fn crawls() -> [Vec<Doc>; 2] {
-    let mut dice = Dice::new(3);
+    let mut rng = Rng::new(3);
     let (mut old, mut new) = (Vec::new(), Vec::new());
     for number in 0..600 {
-        let host = ["www.a.com", "b.org", "news.c.co.uk", "10.1.2.3"][dice.below(4)];
-        let path = ["", "x/", "x/y/"][dice.below(3)];
-        let words: Vec<String> = (0..40).map(|_| format!("w{}", dice.below(300))).collect();
+        let host = ["www.a.com", "b.org", "news.c.co.uk", "10.1.2.3"][rng.below(4)];
+        let path = ["", "x/", "x/y/"][rng.below(3)];
+        let words: Vec<String> = (0..40).map(|_| format!("w{}", rng.below(300))).collect();
         let page = |id: String, address: String, words: &[String]| Doc {
             id,
             url: (number % 50 != 0).then_some(address),
@@ -33,9 +33,9 @@ fn crawls() -> [Vec<Doc>; 2] {
         if number % 7 != 0 {
             old.push(page(format!("old-{number}"), address.clone(), &words));
         }
-        if dice.below(3) > 0 {
+        if rng.below(3) > 0 {
             let mut words = words.clone();
-            (0..dice.below(12)).for_each(|_| words[dice.below(40)] = format!("n{}", dice.below(300)));
+            (0..rng.below(12)).for_each(|_| words[rng.below(40)] = format!("n{}", rng.below(300)));
             let shouted = address.replace("http://", "HTTP://") + "#top";
             new.push(page(format!("new-{number}"), shouted, &words));
         }
@@ -252,16 +252,16 @@ fn judged_documents_have_columns_of_their_own() {
 
 /// Five snapshots of 400 pages, of which a tenth goes and a fifth changes each time.
 fn snapshots(folder: &Folder) -> Vec<PathBuf> {
-    let mut dice = Dice::new(11);
+    let mut rng = Rng::new(11);
     let mut pages: Vec<(usize, Vec<usize>)> =
-        (0..400).map(|n| (n, (0..50).map(|_| dice.below(900)).collect())).collect();
+        (0..400).map(|n| (n, (0..50).map(|_| rng.below(900)).collect())).collect();
     let mut files = Vec::new();
     for time in 0..5 {
         if time > 0 {
-            pages.retain(|_| dice.below(10) > 0);
+            pages.retain(|_| rng.below(10) > 0);
             for (_, words) in &mut pages {
-                let changes = if dice.below(5) == 0 { 10 } else { 0 };
-                (0..changes).for_each(|_| words[dice.below(9)] = 1000 + dice.below(900));
+                let changes = if rng.below(5) == 0 { 10 } else { 0 };
+                (0..changes).for_each(|_| words[rng.below(9)] = 1000 + rng.below(900));
             }
             let fresh = (0..20).map(|n| (1000 * time + n, vec![n; 9]));
             pages.extend(fresh);
@@ -375,12 +375,12 @@ fn what_makes_no_sense_is_refused_in_a_sentence() {
 #[test]
 fn a_comparison_killed_at_any_moment_goes_on_and_ends_with_the_same_bytes() {
     let folder = Folder::new();
-    let mut dice = Dice::new(5);
+    let mut rng = Rng::new(5);
     for (side, count) in [("left", 30_000), ("right", 30_000)] {
         for part in 0..3 {
             let mut lines = String::new();
             for n in 0..count / 3 {
-                let page = dice.below(60_000);
+                let page = rng.below(60_000);
                 let text = format!("{} {}", page, "word ".repeat(page % 7));
                 let url = format!("http://h{}.com/{page}", page % 300);
                 writeln!(
@@ -429,11 +429,11 @@ fn a_document_that_memory_cannot_hold_is_told_of_before_it_does_harm() {
 fn the_memory_cap_holds() {
     let folder = Folder::new();
     let list = |seed: u64| -> String {
-        let mut dice = Dice::new(seed);
+        let mut rng = Rng::new(seed);
         let line = |n: usize, page: usize| {
             format!("doc-{seed}-{n}\thttp://www.host{}.com/a/b/page-{page}.html\n", page % 90_000)
         };
-        (0..400_000).map(|n| line(n, dice.below(1_000_000))).collect()
+        (0..400_000).map(|n| line(n, rng.below(1_000_000))).collect()
     };
     let (left, right) = (folder.file("left.tsv", list(1)), folder.file("right.tsv", list(2)));
     let cap = 146 << 20;

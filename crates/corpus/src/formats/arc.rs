@@ -9,29 +9,29 @@ use std::ops::Range;
 use lookalike_model::{Content, Document, Reason, Skip};
 use memchr::memmem::Finder;
 
-use super::framing::{Frame, Framer, Landmark, push_text};
-use super::http::{Blocks, Payload};
-use crate::input::{Found, Stream};
-use crate::look::FieldNames;
+use super::framing::{Frame, Framer, RecordPattern, push_text};
+use super::http::{BlockReader, Payload};
+use crate::first_records::FieldNames;
+use crate::input::{SearchResult, Stream};
 use crate::reader::Records;
-use crate::record::{ExtraValues, Ledger};
+use crate::record::{ExtraValues, RecordCounter};
 use crate::{CorpusError, Item};
 
 pub(crate) struct Arc {
     framer: Framer<FirstLine>,
-    ledger: Ledger,
-    blocks: Blocks,
+    counter: RecordCounter,
+    blocks: BlockReader,
     url: String,
     extras: ExtraValues,
 }
 
 impl Arc {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
-        let extras = ExtraValues::new(&ledger.options);
+    pub(crate) fn new(stream: Stream, counter: RecordCounter) -> Self {
+        let extras = ExtraValues::new(&counter.options);
         Arc {
             framer: Framer::new(stream, FirstLine { needle: Finder::new(b"\n") }),
-            ledger,
-            blocks: Blocks::default(),
+            counter,
+            blocks: BlockReader::default(),
             url: String::new(),
             extras,
         }
@@ -44,15 +44,15 @@ impl Arc {
             return Ok(frame);
         }
         let junk = || Reason::Broken("a record should begin here".into());
-        let end = match framer.stream.find(&framer.landmark.needle, 0, FirstLine::LOOKAHEAD)? {
-            Found::At(end) => end,
-            Found::End => return Ok(framer.cut()),
-            Found::Limit => return framer.give_up(junk(), 0),
+        let end = match framer.stream.find(&framer.pattern.needle, 0, FirstLine::LOOKAHEAD)? {
+            SearchResult::At(end) => end,
+            SearchResult::End => return Ok(framer.cut()),
+            SearchResult::Limit => return framer.give_up(junk(), 0),
         };
         match Line::parse(&framer.stream.window()[..end]) {
             Some(line) => {
                 let length = line.length;
-                framer.block(end + 1, Some(length), self.ledger.limit())
+                framer.block(end + 1, Some(length), self.counter.limit())
             }
             None => framer.give_up(junk(), 0),
         }
@@ -63,38 +63,38 @@ impl Records for Arc {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         let frame = match self.frame() {
             Ok(frame) => frame,
-            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+            Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
         };
         let block = match frame {
             Frame::End => return Ok(None),
-            Frame::Rejected(position, reason) => return Ok(Some(self.ledger.reject(position, reason))),
+            Frame::Rejected(position, reason) => return Ok(Some(self.counter.reject(position, reason))),
             Frame::Record(block) => block,
         };
         let position = self.framer.stream.offset();
         let window = self.framer.stream.window();
         let raw = Some(self.framer.raw());
         let Some(line) = Line::parse(&window[..block.start - 1]) else {
-            return Ok(Some(self.ledger.reject(position, Reason::Broken("its first line is none".into()))));
+            return Ok(Some(self.counter.reject(position, Reason::Broken("its first line is none".into()))));
         };
         let first_line = &window[..block.start - 1];
         let payload = match line.skipped() {
             Some(kind) => Payload::Skipped(kind),
-            None => self.blocks.response(&window[block], line.media_type, self.ledger.limit()),
+            None => self.blocks.response(&window[block], line.media_type, self.counter.limit()),
         };
         let (media, bytes, charset) = match payload {
             Payload::Document { media, bytes, charset } => (media, bytes, charset),
             Payload::Skipped(kind) => return Ok(Some(Item::Skipped(Skip { kind, position, raw }))),
-            Payload::Rejected(reason) => return Ok(Some(self.ledger.reject(position, reason))),
+            Payload::Rejected(reason) => return Ok(Some(self.counter.reject(position, reason))),
         };
-        let place = self.ledger.place(position);
+        let place = self.counter.place(position);
         self.extras.clear();
         self.url.clear();
         push_text(line.url, &mut self.url);
-        for (index, name) in self.ledger.options.extras.iter().enumerate() {
+        for (index, name) in self.counter.options.extras.iter().enumerate() {
             self.extras.set_bytes(index, line.field(first_line, name));
         }
         Ok(Some(Item::Document(Document {
-            id: self.ledger.own_id(place),
+            id: self.counter.own_id(place),
             url: Some(&self.url),
             media,
             content: Content::Encoded { bytes, charset },
@@ -114,7 +114,7 @@ struct FirstLine {
     needle: Finder<'static>,
 }
 
-impl Landmark for FirstLine {
+impl RecordPattern for FirstLine {
     /// A record begins behind a line end.
     const BEFORE: usize = 1;
     const LOOKAHEAD: usize = 8 << 10;
@@ -240,15 +240,15 @@ mod tests {
 
     use super::*;
     use crate::Compression;
-    use crate::formats::testing::{Seen, Setting, compress, ids, pages, read_all, rejections};
+    use crate::formats::testing::{OwnedItem, Setting, compress, ids, pages, read_all, rejections};
 
-    fn read(bytes: &[u8]) -> Vec<Seen> {
+    fn read(bytes: &[u8]) -> Vec<OwnedItem> {
         read_with(bytes, &Setting::default())
     }
 
-    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
-        let (stream, ledger) = setting.open(bytes);
-        read_all(&mut Arc::new(stream, ledger))
+    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<OwnedItem> {
+        let (stream, counter) = setting.open(bytes);
+        read_all(&mut Arc::new(stream, counter))
     }
 
     const FILEDESC: &[u8] = b"filedesc://x.arc 0.0.0.0 19970404000000 text/plain 71\n1 0 Archive\nURL IP-address Archive-date Content-type Archive-length\n\n\n\n\n";
@@ -263,7 +263,7 @@ mod tests {
         wrong(url, body, 0)
     }
 
-    fn urls(seen: &[Seen]) -> Vec<&str> {
+    fn urls(seen: &[OwnedItem]) -> Vec<&str> {
         pages(seen).iter().filter_map(|page| page.url.as_deref()).collect()
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn pages_are_read_and_the_file_description_is_skipped() {
         let record = page("http://e/a", "<p>rose");
         let seen = read(&[FILEDESC, &record, &page("http://e/b c", "two")].concat());
-        assert!(matches!(seen[0], Seen::Skipped("filedesc", _)));
+        assert!(matches!(seen[0], OwnedItem::Skipped("filedesc", _)));
         assert_eq!(urls(&seen), ["http://e/a", "http://e/b c"]);
         assert_eq!(ids(&seen), ["shard#0", "shard#1"]);
         assert_eq!((pages(&seen)[0].media, &pages(&seen)[0].content[..]), (Media::Html, &b"<p>rose"[..]));
@@ -293,10 +293,10 @@ mod tests {
         let two = b"http://e/a b 1.2.3.4 19970404123456 text/plain 200 ABC - 0 x.arc 5\nhello\n";
         let names = ["url", "archive-date", "Checksum", "Location", "Archive-length", "none"];
         let extras = |file: &[u8]| {
-            let (stream, mut ledger) = Setting::default().open(file);
+            let (stream, mut counter) = Setting::default().open(file);
             let extras = names.iter().map(|name| (*name).to_owned()).collect();
-            ledger.options = std::sync::Arc::new(crate::ReadOptions { extras, ..Default::default() });
-            let mut reader = Arc::new(stream, ledger);
+            counter.options = std::sync::Arc::new(crate::ReadOptions { extras, ..Default::default() });
+            let mut reader = Arc::new(stream, counter);
             let Some(Item::Document(document)) = reader.next().unwrap() else { panic!("it is a document") };
             (0..names.len()).map(|n| document.extras.get(n).unwrap_or("").to_owned()).collect::<Vec<_>>()
         };
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn name_lookups_are_skipped() {
         let file = b"dns:e 1.2.3.4 19970404123456 text/dns 3\nabc\n";
-        assert_eq!(read(file), [Seen::Skipped("dns", Some(file.to_vec()))]);
+        assert_eq!(read(file), [OwnedItem::Skipped("dns", Some(file.to_vec()))]);
     }
 
     #[test]

@@ -12,10 +12,10 @@ use lookalike_model::Reason;
 use memchr::memmem::Finder;
 
 use crate::Compression;
-use crate::input::{Found, Stream};
+use crate::input::{SearchResult, Stream};
 
 /// The pattern by which the records of a format are recognised.
-pub(super) trait Landmark {
+pub(super) trait RecordPattern {
     /// Number of bytes from the beginning of the needle to the first byte of a record.
     const BEFORE: usize;
     /// Bytes needed to recognise a record.
@@ -60,16 +60,16 @@ pub(super) enum Frame {
 }
 
 /// A window that moves from record to record.
-pub(super) struct Framer<L> {
+pub(super) struct Framer<P> {
     pub(super) stream: Stream,
-    pub(super) landmark: L,
+    pub(super) pattern: P,
     /// Length of the record handed out last.
     used: usize,
 }
 
-impl<L: Landmark> Framer<L> {
-    pub(super) fn new(stream: Stream, landmark: L) -> Self {
-        Framer { stream, landmark, used: 0 }
+impl<P: RecordPattern> Framer<P> {
+    pub(super) fn new(stream: Stream, pattern: P) -> Self {
+        Framer { stream, pattern, used: 0 }
     }
 
     /// The record handed out last, as it stood.
@@ -90,8 +90,8 @@ impl<L: Landmark> Framer<L> {
     pub(super) fn block(&mut self, head: usize, declared: Option<u64>, limit: usize) -> io::Result<Frame> {
         let extent = match declared {
             Some(declared) if declared > limit as u64 => Extent::TooLong,
-            Some(declared) => delimit(&mut self.stream, &self.landmark, head, declared as usize, limit)?,
-            None => until_next(&mut self.stream, &self.landmark, head, head, limit)?,
+            Some(declared) => delimit(&mut self.stream, &self.pattern, head, declared as usize, limit)?,
+            None => until_next(&mut self.stream, &self.pattern, head, head, limit)?,
         };
         match extent {
             Extent::Whole { block, record } => {
@@ -106,7 +106,7 @@ impl<L: Landmark> Framer<L> {
     /// Rejects what stands here and goes to the next record behind `from`.
     pub(super) fn give_up(&mut self, reason: Reason, from: usize) -> io::Result<Frame> {
         let position = self.stream.offset();
-        resync(&mut self.stream, &self.landmark, from)?;
+        resync(&mut self.stream, &self.pattern, from)?;
         Ok(Frame::Rejected(position, reason))
     }
 
@@ -157,26 +157,26 @@ fn skip_line_ends(stream: &mut Stream) -> io::Result<bool> {
 }
 
 /// Looks for the first record that begins at `from` or behind it, but before `limit`.
-fn find_record<L: Landmark>(
+fn find_record<P: RecordPattern>(
     stream: &mut Stream,
-    landmark: &L,
+    pattern: &P,
     from: usize,
     limit: usize,
-) -> io::Result<Found> {
-    let mut from = from.saturating_sub(L::BEFORE);
-    let needle_end = limit.saturating_add(landmark.needle().needle().len());
+) -> io::Result<SearchResult> {
+    let mut from = from.saturating_sub(P::BEFORE);
+    let needle_end = limit.saturating_add(pattern.needle().needle().len());
     loop {
-        let needle = match stream.find(landmark.needle(), from, needle_end)? {
-            Found::At(needle) => needle,
+        let needle = match stream.find(pattern.needle(), from, needle_end)? {
+            SearchResult::At(needle) => needle,
             other => return Ok(other),
         };
-        let at = needle + L::BEFORE;
+        let at = needle + P::BEFORE;
         if at >= limit {
-            return Ok(Found::Limit);
+            return Ok(SearchResult::Limit);
         }
-        stream.ensure(at + L::LOOKAHEAD)?;
-        if L::begins(stream.window(), at) {
-            return Ok(Found::At(at));
+        stream.ensure(at + P::LOOKAHEAD)?;
+        if P::begins(stream.window(), at) {
+            return Ok(SearchResult::At(at));
         }
         from = needle + 1;
     }
@@ -184,12 +184,12 @@ fn find_record<L: Landmark>(
 
 /// Drops everything before the next record, without keeping it. Behind damage the next byte is as good a
 /// place to begin as any.
-fn resync<L: Landmark>(stream: &mut Stream, landmark: &L, from: usize) -> io::Result<()> {
-    stream.advance(from.saturating_sub(L::BEFORE));
-    while stream.skip_to(landmark.needle())? {
-        stream.ensure(L::BEFORE + L::LOOKAHEAD)?;
-        if L::begins(stream.window(), L::BEFORE) {
-            stream.advance(L::BEFORE);
+fn resync<P: RecordPattern>(stream: &mut Stream, pattern: &P, from: usize) -> io::Result<()> {
+    stream.advance(from.saturating_sub(P::BEFORE));
+    while stream.skip_to(pattern.needle())? {
+        stream.ensure(P::BEFORE + P::LOOKAHEAD)?;
+        if P::begins(stream.window(), P::BEFORE) {
+            stream.advance(P::BEFORE);
             return Ok(());
         }
         stream.advance(1);
@@ -200,69 +200,69 @@ fn resync<L: Landmark>(stream: &mut Stream, landmark: &L, from: usize) -> io::Re
 
 /// Finds the end of the record whose block begins at `head` and should be `declared` bytes long, at most
 /// `limit`.
-fn delimit<L: Landmark>(
+fn delimit<P: RecordPattern>(
     stream: &mut Stream,
-    landmark: &L,
+    pattern: &P,
     head: usize,
     declared: usize,
     limit: usize,
 ) -> io::Result<Extent> {
     let end = head + declared;
     let whole = stream.ensure(end)?;
-    if whole && let Some(record) = closed::<L>(stream, end)? {
+    if whole && let Some(record) = closed::<P>(stream, end)? {
         if record == stream.window().len() && stream.is_corrupt() {
             return Ok(Extent::Cut(complaint(stream)));
         }
         return Ok(Extent::Whole { block: head..end, record });
     }
-    if let Found::At(next) = find_record(stream, landmark, head, end)? {
-        return Ok(up_to::<L>(stream, head, next));
+    if let SearchResult::At(next) = find_record(stream, pattern, head, end)? {
+        return Ok(up_to::<P>(stream, head, next));
     }
     if !whole {
-        return Ok(cut::<L>(stream, head, end));
+        return Ok(cut::<P>(stream, head, end));
     }
     let behind = line_ends(&stream.window()[end..]);
-    if separates::<L>(&stream.window()[end..end + behind]) {
+    if separates::<P>(&stream.window()[end..end + behind]) {
         return Ok(Extent::Whole { block: head..end, record: end + behind });
     }
-    until_next(stream, landmark, head, end, limit)
+    until_next(stream, pattern, head, end, limit)
 }
 
 /// The record whose block begins at `head` reaches to the next one behind `from`.
-fn until_next<L: Landmark>(
+fn until_next<P: RecordPattern>(
     stream: &mut Stream,
-    landmark: &L,
+    pattern: &P,
     head: usize,
     from: usize,
     limit: usize,
 ) -> io::Result<Extent> {
-    Ok(match find_record(stream, landmark, from, head.saturating_add(limit))? {
-        Found::At(next) => up_to::<L>(stream, head, next),
-        Found::Limit => Extent::TooLong,
-        Found::End if stream.fault().is_some() => Extent::Cut(complaint(stream)),
-        Found::End => up_to::<L>(stream, head, stream.window().len()),
+    Ok(match find_record(stream, pattern, from, head.saturating_add(limit))? {
+        SearchResult::At(next) => up_to::<P>(stream, head, next),
+        SearchResult::Limit => Extent::TooLong,
+        SearchResult::End if stream.fault().is_some() => Extent::Cut(complaint(stream)),
+        SearchResult::End => up_to::<P>(stream, head, stream.window().len()),
     })
 }
 
 /// The end of the record when its declared end is where a record ends: only line ends stand between it and
 /// the next record or the end of the shard.
-fn closed<L: Landmark>(stream: &mut Stream, end: usize) -> io::Result<Option<usize>> {
-    let more = stream.ensure(end + LINE_ENDS + L::LOOKAHEAD)?;
+fn closed<P: RecordPattern>(stream: &mut Stream, end: usize) -> io::Result<Option<usize>> {
+    let more = stream.ensure(end + LINE_ENDS + P::LOOKAHEAD)?;
     let window = stream.window();
     let behind = line_ends(&window[end..]);
     let next = end + behind;
     let rest = &window[next..];
     let closed = behind == LINE_ENDS
         || rest.is_empty()
-        || L::begins(window, next)
-        || (!more && rest.len() < L::LOOKAHEAD && L::may_begin(rest));
+        || P::begins(window, next)
+        || (!more && rest.len() < P::LOOKAHEAD && P::may_begin(rest));
     Ok(closed.then_some(next))
 }
 
 /// The record ends where the next one begins, and its block before the line ends between them.
-fn up_to<L: Landmark>(stream: &Stream, head: usize, next: usize) -> Extent {
+fn up_to<P: RecordPattern>(stream: &Stream, head: usize, next: usize) -> Extent {
     let mut block = &stream.window()[head..next];
-    for _ in 0..L::SEPARATOR {
+    for _ in 0..P::SEPARATOR {
         block = block.strip_suffix(b"\n").unwrap_or(block);
         block = block.strip_suffix(b"\r").unwrap_or(block);
     }
@@ -271,14 +271,14 @@ fn up_to<L: Landmark>(stream: &Stream, head: usize, next: usize) -> Extent {
 
 /// Delimits a last record that should have gone on to `end`. When its compressed member is whole, and the record
 /// ends as records do, then nothing is missing and only the length is wrong.
-fn cut<L: Landmark>(stream: &Stream, head: usize, end: usize) -> Extent {
+fn cut<P: RecordPattern>(stream: &Stream, head: usize, end: usize) -> Extent {
     if stream.fault().is_some() {
         return Extent::Cut(complaint(stream));
     }
     let block = &stream.window()[head..];
     let closed = block.ends_with(b"\n\n") || block.ends_with(b"\n\r\n");
     if closed && stream.compression() != Compression::None {
-        return up_to::<L>(stream, head, stream.window().len());
+        return up_to::<P>(stream, head, stream.window().len());
     }
     let missing = end - stream.window().len();
     Extent::Cut(format!("the shard ends {missing} bytes before the record does"))
@@ -299,6 +299,6 @@ fn is_line_end(byte: &u8) -> bool {
 }
 
 /// True when there are as many line ends as a writer puts behind a block.
-fn separates<L: Landmark>(line_ends: &[u8]) -> bool {
-    memchr::memchr_iter(b'\n', line_ends).count() >= L::SEPARATOR
+fn separates<P: RecordPattern>(line_ends: &[u8]) -> bool {
+    memchr::memchr_iter(b'\n', line_ends).count() >= P::SEPARATOR
 }

@@ -25,14 +25,14 @@ pub(super) enum Payload<'a> {
 
 /// Reads blocks; its buffers are used again for every one.
 #[derive(Default)]
-pub(super) struct Blocks {
+pub(super) struct BlockReader {
     dechunked: Vec<u8>,
     decoded: Vec<u8>,
     /// The other buffer of a body that was encoded twice.
     encoded: Vec<u8>,
 }
 
-impl Blocks {
+impl BlockReader {
     /// Reads a block that holds an HTTP response, or only its body, of type `outer`, when it has no status
     /// line. Bodies longer than `limit` are rejected.
     pub(super) fn response<'a>(&'a mut self, block: &'a [u8], outer: &'a [u8], limit: usize) -> Payload<'a> {
@@ -391,7 +391,7 @@ mod tests {
     use super::*;
 
     fn read(block: &[u8]) -> (Media, Vec<u8>, Option<String>) {
-        match Blocks::default().response(block, b"", 1 << 20) {
+        match BlockReader::default().response(block, b"", 1 << 20) {
             Payload::Document { media, bytes, charset } => {
                 (media, bytes.to_vec(), charset.map(str::to_owned))
             }
@@ -400,7 +400,7 @@ mod tests {
     }
 
     fn skipped(block: &[u8]) -> &'static str {
-        match Blocks::default().response(block, b"", 1 << 20) {
+        match BlockReader::default().response(block, b"", 1 << 20) {
             Payload::Skipped(kind) => kind,
             other => panic!("not skipped: {other:?}"),
         }
@@ -517,7 +517,7 @@ mod tests {
     fn a_damaged_encoding_is_rejected() {
         let whole = gzip(&[b'a'; 5000]);
         let block = encoded("gzip", &whole[..whole.len() / 2]);
-        let mut blocks = Blocks::default();
+        let mut blocks = BlockReader::default();
         assert!(matches!(blocks.response(&block, b"", 1 << 20), Payload::Rejected(Reason::Broken(_))));
         assert!(matches!(
             blocks.response(&encoded("br", &[0xff; 9]), b"", 1 << 20),
@@ -528,7 +528,7 @@ mod tests {
     #[test]
     fn a_bomb_is_too_long() {
         let bomb = gzip(&vec![0; 4 << 20]);
-        let mut blocks = Blocks::default();
+        let mut blocks = BlockReader::default();
         let block = encoded("gzip, gzip", &gzip(&bomb));
         let limit = 1 << 20;
         assert_eq!(
@@ -558,7 +558,7 @@ mod tests {
             let chunked = if chunked { "Transfer-Encoding: chunked\r\n\r\n64\r\n" } else { "\r\n" };
             let head = format!("HTTP/1.1 200 OK\r\nContent-Encoding: {encoding}\r\n{chunked}");
             let block = [head.as_bytes(), magic, &body].concat();
-            if let Payload::Document { bytes, .. } = Blocks::default().response(&block, b"", limit) {
+            if let Payload::Document { bytes, .. } = BlockReader::default().response(&block, b"", limit) {
                 proptest::prop_assert!(bytes.len() <= limit.max(block.len()));
             }
         }

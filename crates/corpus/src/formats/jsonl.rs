@@ -8,25 +8,25 @@ mod scan;
 use std::borrow::Cow;
 use std::fmt;
 
-use lookalike_model::{Content, Document, Media, Place, Reason};
+use lookalike_model::{Content, Document, Media, Reason, RecordPosition};
 use memchr::memmem::Finder;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub(crate) use self::entry::Entry;
 use self::extras::LineExtras;
-pub use self::lines::{LineReader, Lines, LinesView, MOST_TOGETHER};
+pub use self::lines::{LineReader, Lines, LinesView, MOST_BATCH_RECORDS};
 use super::resync::skip_byte_order_mark;
-use crate::formats::others::{Members, Object, makes_document};
-use crate::input::{Found, Stream};
-use crate::look::FieldNames;
+use crate::first_records::FieldNames;
+use crate::formats::others::{Members, ObjectWriter, makes_document};
+use crate::input::{SearchResult, Stream};
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::{CorpusError, Fields, Item, ReadOptions};
 
 pub(crate) struct Jsonl {
     stream: Stream,
-    ledger: Ledger,
+    counter: RecordCounter,
     line_end: Finder<'static>,
     /// Length of the line handed out last.
     used: usize,
@@ -36,14 +36,14 @@ pub(crate) struct Jsonl {
 }
 
 impl Jsonl {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
-        let values = Values::new(&ledger.options);
-        Jsonl { stream, ledger, line_end: Finder::new(b"\n"), used: 0, values, few_before: 0 }
+    pub(crate) fn new(stream: Stream, counter: RecordCounter) -> Self {
+        let values = Values::new(&counter.options);
+        Jsonl { stream, counter, line_end: Finder::new(b"\n"), used: 0, values, few_before: 0 }
     }
 
     /// Reads a list of addresses instead.
-    pub(crate) fn list(stream: Stream, ledger: Ledger) -> Self {
-        let mut jsonl = Jsonl::new(stream, ledger);
+    pub(crate) fn list(stream: Stream, counter: RecordCounter) -> Self {
+        let mut jsonl = Jsonl::new(stream, counter);
         jsonl.values.list = true;
         jsonl
     }
@@ -59,9 +59,9 @@ impl Jsonl {
             self.stream.advance(std::mem::take(&mut self.used));
             skip_byte_order_mark(&mut self.stream)?;
             // One more byte than the limit, for the line end itself.
-            match self.stream.find(&self.line_end, 0, self.ledger.limit().saturating_add(1))? {
-                Found::At(at) => self.used = at + 1,
-                Found::End => {
+            match self.stream.find(&self.line_end, 0, self.counter.limit().saturating_add(1))? {
+                SearchResult::At(at) => self.used = at + 1,
+                SearchResult::End => {
                     if let Some(reason) = self.stream.fault().map(str::to_owned) {
                         self.used = self.stream.window().len();
                         self.stream.resume();
@@ -72,7 +72,7 @@ impl Jsonl {
                         return Ok(Frame::End);
                     }
                 }
-                Found::Limit => return Ok(Frame::TooLong),
+                SearchResult::Limit => return Ok(Frame::TooLong),
             }
             if !self.stream.window()[..self.used].trim_ascii().is_empty() {
                 return Ok(Frame::Line);
@@ -95,19 +95,23 @@ impl Records for Jsonl {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         let frame = match self.frame() {
             Ok(frame) => frame,
-            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+            Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
         };
         let position = self.stream.offset();
         match frame {
             Frame::End => return Ok(None),
             Frame::Cut(reason) => {
-                let id = told_id(&self.stream.window()[..self.used], self.values.list, &self.ledger.options);
-                return Ok(Some(self.ledger.reject_named(position, Reason::Truncated(reason), id)));
+                let id = id_of_rejected(
+                    &self.stream.window()[..self.used],
+                    self.values.list,
+                    &self.counter.options,
+                );
+                return Ok(Some(self.counter.reject_named(position, Reason::Truncated(reason), id)));
             }
             Frame::TooLong => {
-                let item = self.ledger.too_long(position);
+                let item = self.counter.too_long(position);
                 let skipped = self.stream.skip_to(&self.line_end);
-                if !skipped.map_err(CorpusError::reading(&self.ledger.shard))? {
+                if !skipped.map_err(CorpusError::reading(&self.counter.shard))? {
                     // Damage inside the line costs this line alone, which has been rejected already.
                     self.stream.resume();
                 }
@@ -116,15 +120,15 @@ impl Records for Jsonl {
             Frame::Line => {}
         }
         let raw = &self.stream.window()[..self.used];
-        match self.values.line(raw, &self.ledger.options) {
+        match self.values.line(raw, &self.counter.options) {
             Err(reason) => {
-                let id = told_id(raw, self.values.list, &self.ledger.options);
-                Ok(Some(self.ledger.reject_named(position, reason, id)))
+                let id = id_of_rejected(raw, self.values.list, &self.counter.options);
+                Ok(Some(self.counter.reject_named(position, reason, id)))
             }
             Ok(line) => {
-                let place = self.ledger.place(position);
-                let ledger = &mut self.ledger;
-                let document = self.values.document(line, raw, place, || ledger.own_id(place));
+                let place = self.counter.place(position);
+                let counter = &mut self.counter;
+                let document = self.values.document(line, raw, place, || counter.own_id(place));
                 Ok(Some(Item::Document(document)))
             }
         }
@@ -132,7 +136,7 @@ impl Records for Jsonl {
 
     fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
         let cut = self.cut(wanted, lines);
-        cut.map_err(CorpusError::reading(&self.ledger.shard))
+        cut.map_err(CorpusError::reading(&self.counter.shard))
     }
 
     fn field_names(&self, names: &mut FieldNames) {
@@ -194,7 +198,7 @@ impl Values {
     fn take_others(&mut self, line: &str, options: &ReadOptions) {
         let has_text = self.text.is_there();
         self.extras.values.set(options.extras.len(), |out| {
-            let mut object = Object::begin(out);
+            let mut object = ObjectWriter::begin(out);
             for (name, value) in Members::of(line).0 {
                 if !makes_document(&name, &options.fields, has_text) {
                     object.member(&name, |out| out.push_str(value.get()));
@@ -223,14 +227,14 @@ impl Values {
 
     /// Notes that a field bears the whole of a name that may be a path.
     #[inline]
-    fn meet(&mut self, fields: &Fields, key: &str) {
+    fn note_whole_name(&mut self, fields: &Fields, key: &str) {
         if let Some(whole) = &mut self.whole {
             whole.iter_mut().zip(fields.names()).for_each(|(whole, name)| *whole |= name == key);
         }
     }
 
     /// True when a field of the document may stand inside the field `key`.
-    fn leads(&self, fields: &Fields, key: &str) -> bool {
+    fn may_hold_fields(&self, fields: &Fields, key: &str) -> bool {
         self.whole.is_some() && fields.names().iter().any(|name| extras::path_inside(name, key).is_some())
     }
 
@@ -248,7 +252,7 @@ impl Values {
         for ((slot, name), whole) in slots.into_iter().zip(fields.names()).zip(whole) {
             if let (false, Some(path)) = (whole, extras::path_inside(name, key)) {
                 slot.clear();
-                take(slot, name, extras::reach(json, path))?;
+                take(slot, name, extras::value_at_path(json, path))?;
             }
         }
         Ok(())
@@ -288,7 +292,7 @@ impl Values {
         &'a self,
         line: &'a str,
         raw: &'a [u8],
-        place: Place,
+        place: RecordPosition,
         own_id: impl FnOnce() -> &'a str,
     ) -> Document<'a> {
         let (media, text) = match self.text.get(line) {
@@ -388,7 +392,7 @@ fn complaint(line: &str, error: serde_json::Error) -> Reason {
 }
 
 /// The id of a line that cannot be read, if it stands before what is wrong with the line.
-fn told_id(raw: &[u8], list: bool, options: &ReadOptions) -> Option<String> {
+fn id_of_rejected(raw: &[u8], list: bool, options: &ReadOptions) -> Option<String> {
     if list {
         return None;
     }
@@ -473,10 +477,10 @@ impl<'de> Visitor<'de> for ObjectSeed<'_> {
         let ObjectSeed { values, fields, extras } = self;
         while let Some(key) = map.next_key::<Key<'de>>()? {
             let key = &*key.0;
-            values.meet(fields, key);
+            values.note_whole_name(fields, key);
             if let Some(slot) = values.slot(fields, key) {
                 map.next_value_seed(ValueSeed { slot, name: key, number: key == fields.id })?;
-            } else if LineExtras::want(extras, key) || values.leads(fields, key) {
+            } else if LineExtras::want(extras, key) || values.may_hold_fields(fields, key) {
                 let json = map.next_value::<&RawValue>()?.get();
                 values.extras.take(extras, key, json);
                 values.inside(fields, key, json, |slot, name, value| {
@@ -555,17 +559,17 @@ mod tests {
 
     use super::*;
     use crate::formats::testing::{
-        Seen, Setting, briefs, compress, damaged, ledger, limited, read_all, stream, stream_by,
+        OwnedItem, Setting, briefs, compress, counter, damaged, limited, read_all, stream, stream_by,
     };
     use crate::{Compression, ReadOptions};
 
     fn jsonl(bytes: impl Into<Vec<u8>>) -> Jsonl {
-        Jsonl::new(stream(bytes), ledger(ReadOptions::default()))
+        Jsonl::new(stream(bytes), counter(ReadOptions::default()))
     }
 
-    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
-        let (stream, ledger) = setting.open(bytes);
-        read_all(&mut Jsonl::new(stream, ledger))
+    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<OwnedItem> {
+        let (stream, counter) = setting.open(bytes);
+        read_all(&mut Jsonl::new(stream, counter))
     }
 
     /// Returns the reason for which a line is rejected.
@@ -647,10 +651,10 @@ mod tests {
         let fields = Fields { id: name("docid"), text: name("body"), html: name("page"), url: name("u") };
         let options = ReadOptions { fields, ..ReadOptions::default() };
         let lines = "{\"id\":\"x\",\"docid\":1,\"text\":2,\"body\":\"one\",\"u\":\"v\"}\n{\"page\":\"two\"}\n{\"text\":\"three\"}\n";
-        let all = read_all(&mut Jsonl::new(stream(lines), ledger(options)));
+        let all = read_all(&mut Jsonl::new(stream(lines), counter(options)));
         assert_eq!((all[0].brief(), all[0].page().url.as_deref()), ("1: one".to_owned(), Some("v")));
         assert_eq!(all[1].brief(), "shard#1: two");
-        assert!(matches!(all[2], Seen::Rejected(ReasonKind::MissingField, _)));
+        assert!(matches!(all[2], OwnedItem::Rejected(ReasonKind::MissingField, _)));
     }
 
     #[test]
@@ -673,7 +677,7 @@ mod tests {
             ["[1]", "\"text\"", "1", "null", "true", "text", "{", "{\"text\":\"a\"", "{\"text\" \"a\"}"]
         {
             let all = read_all(&mut jsonl(line));
-            assert_eq!(all, [Seen::Rejected(ReasonKind::Broken, 0)], "{line}");
+            assert_eq!(all, [OwnedItem::Rejected(ReasonKind::Broken, 0)], "{line}");
         }
         assert!(complaint_of(b"1").contains("expected a JSON object"));
         assert!(complaint_of(b"[1]").contains("a list and no object"));
@@ -726,7 +730,7 @@ mod tests {
         let file = b"{\"text\":\"a\"}\n{ \"html\" : \"b\" } \r\n\t{\"text\":\"c\"}";
         for step in [1, 5, 100] {
             let all = read_with(file, &Setting { step, ..Setting::default() });
-            assert_eq!(all.iter().filter_map(Seen::raw).collect::<Vec<_>>().concat(), file);
+            assert_eq!(all.iter().filter_map(OwnedItem::raw).collect::<Vec<_>>().concat(), file);
         }
     }
 
@@ -751,7 +755,7 @@ mod tests {
             let file = format!("{{\"text\":\"a\"}}\n{long}{end}{{\"text\":\"b\"}}\n{long}");
             for step in [1, 7, 50, 10_000] {
                 let all = read_with(file.as_bytes(), &Setting { limit: 50, step });
-                let seen: Vec<_> = all.iter().map(Seen::brief).collect();
+                let seen: Vec<_> = all.iter().map(OwnedItem::brief).collect();
                 let last = format!("too long at {}", file.len() - long.len());
                 assert_eq!(seen, ["shard#0: a", "too long at 13", "shard#2: b", &last], "{end:?} {step}");
             }
@@ -764,8 +768,8 @@ mod tests {
         for step in [1, 1000] {
             for file in [format!("{line}\n"), line.to_owned()] {
                 let read = |limit| read_with(file.as_bytes(), &Setting { limit, step });
-                assert!(matches!(read(line.len())[..], [Seen::Document(_)]), "{file:?} {step}");
-                assert_eq!(read(line.len() - 1), [Seen::Rejected(ReasonKind::TooLong, 0)]);
+                assert!(matches!(read(line.len())[..], [OwnedItem::Document(_)]), "{file:?} {step}");
+                assert_eq!(read(line.len() - 1), [OwnedItem::Rejected(ReasonKind::TooLong, 0)]);
             }
         }
     }
@@ -795,7 +799,7 @@ mod tests {
             let mut file = compress(compression, format!("{{\"text\":\"{long}\"}}\n").as_bytes());
             file.truncate(file.len() - 20);
             file.extend(compress(compression, b"{\"text\":\"b\"}\n"));
-            let all = briefs(&mut Jsonl::new(stream(file), ledger(limited(100))));
+            let all = briefs(&mut Jsonl::new(stream(file), counter(limited(100))));
             assert_eq!(all.len(), 2, "{compression:?}: {all:?}");
             assert_eq!(all[1], "shard#1: b");
         }
@@ -805,9 +809,9 @@ mod tests {
     fn under(fields: [&str; 4], lines: &str) -> Vec<String> {
         let [id, text, html, url] = fields.map(str::to_owned);
         let options = ReadOptions { fields: Fields { id, text, html, url }, ..ReadOptions::default() };
-        let all = read_all(&mut Jsonl::new(stream(lines), ledger(options)));
-        let show = |seen: &Seen| match seen {
-            Seen::Document(page) => format!("{} {}", seen.brief(), page.url.as_deref().unwrap_or("-")),
+        let all = read_all(&mut Jsonl::new(stream(lines), counter(options)));
+        let show = |seen: &OwnedItem| match seen {
+            OwnedItem::Document(page) => format!("{} {}", seen.brief(), page.url.as_deref().unwrap_or("-")),
             other => other.brief(),
         };
         all.iter().map(show).collect()
@@ -867,7 +871,7 @@ mod tests {
         fn written_lines_are_read_back(texts in prop::collection::vec(any::<String>(), 1..8), step in 1usize..40) {
             let line = |text| format!("{}\n", serde_json::json!({ "text": text }));
             let file: String = texts.iter().map(line).collect();
-            let all = read_all(&mut Jsonl::new(stream_by(file, step), ledger(ReadOptions::default())));
+            let all = read_all(&mut Jsonl::new(stream_by(file, step), counter(ReadOptions::default())));
             let read: Vec<_> = all.iter().map(|item| item.page().content.clone()).collect();
             prop_assert_eq!(read, texts.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>());
         }

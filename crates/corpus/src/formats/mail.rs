@@ -10,9 +10,9 @@ use lookalike_model::{Content, Document, Extras, Media, Reason};
 use memchr::memmem::Finder;
 
 use super::resync::{skip_blank, skip_until, strip_last_line_end};
-use crate::input::{Found, Stream};
+use crate::input::{SearchResult, Stream};
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::{CorpusError, Item};
 
 const FROM: &[u8] = b"From ";
@@ -22,15 +22,15 @@ const BOUNDARY: usize = b"\n\r\nFrom ".len();
 
 pub(crate) struct Mbox {
     stream: Stream,
-    ledger: Ledger,
+    counter: RecordCounter,
     from_line: Finder<'static>,
     /// Length of the message handed out last.
     used: usize,
 }
 
 impl Mbox {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
-        Mbox { stream, ledger, from_line: Finder::new("\nFrom "), used: 0 }
+    pub(crate) fn new(stream: Stream, counter: RecordCounter) -> Self {
+        Mbox { stream, counter, from_line: Finder::new("\nFrom "), used: 0 }
     }
 
     /// Frames the message at the front of the window.
@@ -50,12 +50,12 @@ impl Mbox {
     }
 
     fn frame_message(&mut self) -> io::Result<Frame> {
-        let limit = self.ledger.limit();
+        let limit = self.counter.limit();
         self.used = match self.find_boundary(limit.saturating_add(BOUNDARY))? {
-            Found::At(at) => at,
-            Found::Limit => limit.saturating_add(1),
-            Found::End if self.stream.fault().is_some() => return Ok(self.cut()),
-            Found::End => self.stream.window().len(),
+            SearchResult::At(at) => at,
+            SearchResult::Limit => limit.saturating_add(1),
+            SearchResult::End if self.stream.fault().is_some() => return Ok(self.cut()),
+            SearchResult::End => self.stream.window().len(),
         };
         if self.used > limit {
             self.used = 0;
@@ -65,14 +65,14 @@ impl Mbox {
     }
 
     /// Looks for the beginning of the next message.
-    fn find_boundary(&mut self, limit: usize) -> io::Result<Found> {
+    fn find_boundary(&mut self, limit: usize) -> io::Result<SearchResult> {
         let mut from = 0;
         loop {
             match self.stream.find(&self.from_line, from, limit)? {
-                Found::At(at) if behind_empty_line(&self.stream.window()[..at]) => {
-                    return Ok(Found::At(at + 1));
+                SearchResult::At(at) if behind_empty_line(&self.stream.window()[..at]) => {
+                    return Ok(SearchResult::At(at + 1));
                 }
-                Found::At(at) => from = at + 1,
+                SearchResult::At(at) => from = at + 1,
                 elsewhere => return Ok(elsewhere),
             }
         }
@@ -105,7 +105,7 @@ impl Mbox {
             Frame::Message => return Ok(Step::Message),
             Frame::Cut(reason) => return Ok(Step::Rejected(position, Reason::Truncated(reason))),
             Frame::Junk => Reason::Broken("not a message: no `From ` line here".to_owned()),
-            Frame::TooLong => Reason::TooLong { limit: self.ledger.limit() as u64 },
+            Frame::TooLong => Reason::TooLong { limit: self.counter.limit() as u64 },
         };
         self.skip_message()?;
         Ok(Step::Rejected(position, reason))
@@ -133,15 +133,15 @@ impl Records for Mbox {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         match self.step() {
             Ok(Step::Message) => {}
-            Ok(Step::Rejected(position, reason)) => return Ok(Some(self.ledger.reject(position, reason))),
+            Ok(Step::Rejected(position, reason)) => return Ok(Some(self.counter.reject(position, reason))),
             Ok(Step::End) => return Ok(None),
-            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+            Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
         }
-        let place = self.ledger.place(self.stream.offset());
+        let place = self.counter.place(self.stream.offset());
         let raw = &self.stream.window()[..self.used];
         let message = without_envelope(raw);
         Ok(Some(Item::Document(Document {
-            id: message_id(message).unwrap_or_else(|| self.ledger.own_id(place)),
+            id: message_id(message).unwrap_or_else(|| self.counter.own_id(place)),
             url: None,
             media: Media::Email,
             content: Content::Encoded { bytes: message, charset: None },
@@ -213,14 +213,14 @@ mod tests {
     use super::*;
     use crate::ReadOptions;
     use crate::formats::testing::{
-        Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
+        OwnedItem, briefs, count, counter, damaged, gzip, limited, read_all, stream, stream_by,
     };
 
     const TWO: &str = "From a@x Thu Jan  1 00:00:00 1970\nSubject: one\nMessage-ID: <1@x>\n\nHello\n>From me\n\n\
                        From b@x Thu Jan  1 00:00:00 1970\nmessage-id:\n <2@x>\n\nBye\n";
 
     fn mbox(bytes: impl Into<Vec<u8>>) -> Mbox {
-        Mbox::new(stream(bytes), ledger(ReadOptions::default()))
+        Mbox::new(stream(bytes), counter(ReadOptions::default()))
     }
 
     #[test]
@@ -244,7 +244,10 @@ mod tests {
     fn every_chunk_size_gives_the_same_messages() {
         let whole = read_all(&mut mbox(TWO));
         for step in 1..20 {
-            assert_eq!(read_all(&mut Mbox::new(stream_by(TWO, step), ledger(ReadOptions::default()))), whole);
+            assert_eq!(
+                read_all(&mut Mbox::new(stream_by(TWO, step), counter(ReadOptions::default()))),
+                whole
+            );
         }
     }
 
@@ -276,15 +279,15 @@ mod tests {
     #[test]
     fn junk_before_the_first_message_is_one_rejection() {
         let all = read_all(&mut mbox(format!("what is\n\nthis\n\n{TWO}")));
-        assert_eq!(all[0], Seen::Rejected(ReasonKind::Broken, 0));
+        assert_eq!(all[0], OwnedItem::Rejected(ReasonKind::Broken, 0));
         assert_eq!(all.len(), 3);
     }
 
     #[test]
     fn a_message_that_is_too_long_costs_no_other() {
         let text = format!("From a\n\n{}\n\nFrom b\n\nshort\n", "long ".repeat(50));
-        let all = read_all(&mut Mbox::new(stream_by(text, 7), ledger(limited(100))));
-        assert_eq!(all[0], Seen::Rejected(ReasonKind::TooLong, 0));
+        let all = read_all(&mut Mbox::new(stream_by(text, 7), counter(limited(100))));
+        assert_eq!(all[0], OwnedItem::Rejected(ReasonKind::TooLong, 0));
         assert_eq!(all[1].page().content, b"\nshort\n");
         assert_eq!(all.len(), 2);
     }
@@ -294,8 +297,8 @@ mod tests {
         let length = memchr::memmem::find(TWO.as_bytes(), b"From b").unwrap();
         for step in [1, 3, 1000] {
             for (limit, kept) in [(length, 2), (length - 1, 1)] {
-                let all = read_all(&mut Mbox::new(stream_by(TWO, step), ledger(limited(limit))));
-                let documents = all.iter().filter(|item| matches!(item, Seen::Document(_))).count();
+                let all = read_all(&mut Mbox::new(stream_by(TWO, step), counter(limited(limit))));
+                let documents = all.iter().filter(|item| matches!(item, OwnedItem::Document(_))).count();
                 assert_eq!((all.len(), documents), (2, kept), "step {step}, limit {limit}");
             }
         }
@@ -305,8 +308,8 @@ mod tests {
     fn every_limit_means_the_same_for_every_chunk_size() {
         let text = format!("junk\n\n{TWO}\n{TWO}");
         for limit in 0..200 {
-            let whole = read_all(&mut Mbox::new(stream(text.clone()), ledger(limited(limit))));
-            let dripped = read_all(&mut Mbox::new(stream_by(text.clone(), 1), ledger(limited(limit))));
+            let whole = read_all(&mut Mbox::new(stream(text.clone()), counter(limited(limit))));
+            let dripped = read_all(&mut Mbox::new(stream_by(text.clone(), 1), counter(limited(limit))));
             assert_eq!(whole, dripped, "limit {limit}");
         }
     }
@@ -317,7 +320,7 @@ mod tests {
         members.truncate(members.len() - 12);
         members.extend(gzip(b"From b\n\nwhole\n\n"));
         let all = read_all(&mut mbox(members));
-        assert_eq!(all[0], Seen::Rejected(ReasonKind::Truncated, 0));
+        assert_eq!(all[0], OwnedItem::Rejected(ReasonKind::Truncated, 0));
         assert_eq!(all[1].page().content, b"\nwhole\n");
     }
 
@@ -331,25 +334,25 @@ mod tests {
     fn a_million_from_lines_are_read_once() {
         assert_eq!(count(&mut mbox("From \n".repeat(1_000_000))), 1);
         assert_eq!(count(&mut mbox("From \n\n".repeat(1_000_000))), 1_000_000);
-        let mut short = Mbox::new(stream("From \n".repeat(1_000_000)), ledger(limited(1000)));
+        let mut short = Mbox::new(stream("From \n".repeat(1_000_000)), counter(limited(1000)));
         assert_eq!(count(&mut short), 1);
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), step in 1usize..40) {
-            count(&mut Mbox::new(stream_by(bytes, step), ledger(limited(64))));
+            count(&mut Mbox::new(stream_by(bytes, step), counter(limited(64))));
         }
 
         #[test]
         fn damaged_files_give_items_in_order(bytes in damaged(TWO.repeat(3).into_bytes()), step in 1usize..40) {
             let length = bytes.len() as u64;
             let mut last = 0;
-            for item in read_all(&mut Mbox::new(stream_by(bytes, step), ledger(limited(120)))) {
+            for item in read_all(&mut Mbox::new(stream_by(bytes, step), counter(limited(120)))) {
                 let position = match item {
-                    Seen::Document(page) => page.position,
-                    Seen::Rejected(_, position) => position,
-                    Seen::Skipped(..) => last,
+                    OwnedItem::Document(page) => page.position,
+                    OwnedItem::Rejected(_, position) => position,
+                    OwnedItem::Skipped(..) => last,
                 };
                 prop_assert!(last <= position && position <= length);
                 last = position;

@@ -14,15 +14,15 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use super::resync::{skip_blank, skip_until};
 use crate::input::Stream;
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::{CorpusError, Item, Namespaces};
 
 /// The most that may stand before a page, or in a page outside of its revisions. Real dumps stay below 64 KiB.
-const BETWEEN: usize = 1 << 20;
+const MOST_BETWEEN: usize = 1 << 20;
 
 pub(crate) struct MediaWiki {
     stream: Stream,
-    ledger: Ledger,
+    counter: RecordCounter,
     /// Length of what was handed out last.
     used: usize,
     /// True while a `<mediawiki>` has not been closed.
@@ -37,10 +37,10 @@ pub(crate) struct MediaWiki {
 }
 
 impl MediaWiki {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
+    pub(crate) fn new(stream: Stream, counter: RecordCounter) -> Self {
         MediaWiki {
             stream,
-            ledger,
+            counter,
             used: 0,
             open: false,
             site: String::new(),
@@ -63,19 +63,19 @@ impl MediaWiki {
     fn step_to_page(&mut self) -> io::Result<Step> {
         skip_blank(&mut self.stream)?;
         let position = self.stream.offset();
-        match find_tag(&mut self.stream, &[Tag::Page], 0, BETWEEN)? {
-            Sight::Tag(_, 0) => self.enter_page(position),
-            Sight::Tag(_, at) => {
+        match find_tag(&mut self.stream, &[Tag::Page], 0, MOST_BETWEEN)? {
+            TagSearch::Tag(_, 0) => self.enter_page(position),
+            TagSearch::Tag(_, at) => {
                 self.used = at;
                 Ok(self.read_between(position, at))
             }
-            Sight::Limit => {
+            TagSearch::Limit => {
                 skip_to_tag(&mut self.stream, &[Tag::Page])?;
-                let reason = format!("no page within {BETWEEN} bytes");
+                let reason = format!("no page within {MOST_BETWEEN} bytes");
                 Ok(Step::Rejected(position, Reason::Broken(reason)))
             }
-            Sight::End if self.stream.fault().is_some() => Ok(self.cut(position)),
-            Sight::End => {
+            TagSearch::End if self.stream.fault().is_some() => Ok(self.cut(position)),
+            TagSearch::End => {
                 self.used = self.stream.window().len();
                 if self.used > 0 {
                     return Ok(self.read_between(position, self.used));
@@ -116,16 +116,16 @@ impl MediaWiki {
     /// Reads the lines of a page before its first revision.
     fn enter_page(&mut self, position: u64) -> io::Result<Step> {
         let tags = [Tag::Revision, Tag::PageEnd, Tag::Page];
-        let end = match find_tag(&mut self.stream, &tags, Tag::Page.length(), BETWEEN)? {
-            Sight::Tag(Tag::Page, at) => {
+        let end = match find_tag(&mut self.stream, &tags, Tag::Page.length(), MOST_BETWEEN)? {
+            TagSearch::Tag(Tag::Page, at) => {
                 self.used = at;
                 return Ok(Step::Rejected(position, unclosed_page()));
             }
-            Sight::Tag(_, at) => at,
-            Sight::End => return Ok(self.cut(position)),
-            Sight::Limit => {
+            TagSearch::Tag(_, at) => at,
+            TagSearch::End => return Ok(self.cut(position)),
+            TagSearch::Limit => {
                 self.leave_page()?;
-                let reason = format!("the head of the page is longer than {BETWEEN} bytes");
+                let reason = format!("the head of the page is longer than {MOST_BETWEEN} bytes");
                 return Ok(Step::Rejected(position, Reason::Broken(reason)));
             }
         };
@@ -147,7 +147,7 @@ impl MediaWiki {
     }
 
     fn wanted(&self) -> bool {
-        match &self.ledger.options.namespaces {
+        match &self.counter.options.namespaces {
             Namespaces::All => true,
             Namespaces::Only(wanted) => wanted.contains(&self.header.namespace),
         }
@@ -166,28 +166,29 @@ impl MediaWiki {
     /// Reads the revision that comes next in the page.
     fn step_to_revision(&mut self, page: u64) -> io::Result<Step> {
         // Behind revisions that were handed out, what is wrong with the page stands behind them too.
-        let place = if self.every() && self.header.revisions > 0 { self.stream.offset() } else { page };
-        match find_tag(&mut self.stream, &AFTER_REVISION, 0, BETWEEN)? {
-            Sight::Tag(Tag::Revision, at) => {
+        let place =
+            if self.every_revision() && self.header.revisions > 0 { self.stream.offset() } else { page };
+        match find_tag(&mut self.stream, &AFTER_REVISION, 0, MOST_BETWEEN)? {
+            TagSearch::Tag(Tag::Revision, at) => {
                 self.stream.advance(at);
                 self.read_revision(page)
             }
-            Sight::Tag(Tag::PageEnd, at) => {
+            TagSearch::Tag(Tag::PageEnd, at) => {
                 self.used = at + Tag::PageEnd.length();
                 self.page = None;
                 let empty = self.header.revisions == 0;
                 Ok(if empty { Step::Skipped("deleted text") } else { Step::On })
             }
-            Sight::Tag(_, at) => {
+            TagSearch::Tag(_, at) => {
                 self.used = at;
                 self.page = None;
                 Ok(Step::Rejected(place, unclosed_page()))
             }
-            Sight::End => Ok(self.cut(place)),
-            Sight::Limit => {
+            TagSearch::End => Ok(self.cut(place)),
+            TagSearch::Limit => {
                 self.page = None;
                 skip_to_tag(&mut self.stream, &[Tag::Page])?;
-                Ok(Step::Rejected(place, Reason::Broken(format!("no revision within {BETWEEN} bytes"))))
+                Ok(Step::Rejected(place, Reason::Broken(format!("no revision within {MOST_BETWEEN} bytes"))))
             }
         }
     }
@@ -196,24 +197,24 @@ impl MediaWiki {
     fn read_revision(&mut self, page: u64) -> io::Result<Step> {
         self.header.revisions += 1;
         let position = self.stream.offset();
-        let limit = self.ledger.limit();
+        let limit = self.counter.limit();
         let tags = [Tag::RevisionEnd, Tag::PageEnd, Tag::Page];
-        let sight = find_tag(&mut self.stream, &tags, Tag::Revision.length(), limit)?;
-        let (frame, end) = match sight {
-            Sight::Tag(Tag::RevisionEnd, at) if at + Tag::RevisionEnd.length() <= limit => {
+        let search = find_tag(&mut self.stream, &tags, Tag::Revision.length(), limit)?;
+        let (frame, end) = match search {
+            TagSearch::Tag(Tag::RevisionEnd, at) if at + Tag::RevisionEnd.length() <= limit => {
                 (Frame::Whole, at + Tag::RevisionEnd.length())
             }
-            Sight::Tag(Tag::PageEnd | Tag::Page, at) => (Frame::Unclosed, at),
-            Sight::Tag(..) | Sight::Limit => {
+            TagSearch::Tag(Tag::PageEnd | Tag::Page, at) => (Frame::Unclosed, at),
+            TagSearch::Tag(..) | TagSearch::Limit => {
                 if skip_to_tag(&mut self.stream, &tags)? == Some(Tag::RevisionEnd) {
                     self.stream.advance(Tag::RevisionEnd.length());
                 }
                 (Frame::TooLong, 0)
             }
-            Sight::End => return Ok(self.cut(if self.every() { position } else { page })),
+            TagSearch::End => return Ok(self.cut(if self.every_revision() { position } else { page })),
         };
         self.used = end;
-        if self.every() {
+        if self.every_revision() {
             return Ok(self.hand_out(frame, position, end));
         }
         self.read_if_last(frame, page, end)
@@ -221,34 +222,36 @@ impl MediaWiki {
 
     /// A page is its last revision: looks whether another follows the one that ends at `end`.
     fn read_if_last(&mut self, frame: Frame, page: u64, end: usize) -> io::Result<Step> {
-        match find_tag(&mut self.stream, &AFTER_REVISION, end, end + BETWEEN)? {
-            Sight::Tag(Tag::Revision, at) => {
+        match find_tag(&mut self.stream, &AFTER_REVISION, end, end + MOST_BETWEEN)? {
+            TagSearch::Tag(Tag::Revision, at) => {
                 self.used = at;
                 Ok(Step::On)
             }
-            Sight::Tag(Tag::PageEnd, at) => {
+            TagSearch::Tag(Tag::PageEnd, at) => {
                 self.page = None;
                 self.used = at + Tag::PageEnd.length();
                 Ok(self.hand_out(frame, page, end))
             }
-            Sight::Tag(_, at) => {
+            TagSearch::Tag(_, at) => {
                 self.page = None;
                 self.used = at;
                 Ok(Step::Rejected(page, unclosed_page()))
             }
-            Sight::End => Ok(self.cut(page)),
-            Sight::Limit => Ok(Step::On),
+            TagSearch::End => Ok(self.cut(page)),
+            TagSearch::Limit => Ok(Step::On),
         }
     }
 
     /// Every revision is a document, not only a page's last one.
-    fn every(&self) -> bool {
-        self.ledger.options.revisions
+    fn every_revision(&self) -> bool {
+        self.counter.options.revisions
     }
 
     fn hand_out(&mut self, frame: Frame, position: u64, end: usize) -> Step {
         match frame {
-            Frame::TooLong => Step::Rejected(position, Reason::TooLong { limit: self.ledger.limit() as u64 }),
+            Frame::TooLong => {
+                Step::Rejected(position, Reason::TooLong { limit: self.counter.limit() as u64 })
+            }
             Frame::Unclosed => Step::Rejected(position, Reason::Broken("the revision has no end".to_owned())),
             Frame::Whole => match self.revision.read(&self.stream.window()[..end]) {
                 Err(reason) => Step::Rejected(position, reason),
@@ -276,7 +279,7 @@ impl MediaWiki {
     fn make_id(&mut self) {
         self.id.clear();
         let (page, revision) = (&self.header.id, &self.revision.id);
-        if !self.ledger.options.revisions {
+        if !self.counter.options.revisions {
             self.id.push_str(page);
         } else if !page.is_empty() && !revision.is_empty() {
             write!(self.id, "{page}@{revision}").expect("writing to a string cannot fail");
@@ -311,20 +314,20 @@ impl Records for MediaWiki {
                 Ok(Step::On) => {}
                 Ok(Step::Document(position)) => break position,
                 Ok(Step::Rejected(position, reason)) => {
-                    return Ok(Some(self.ledger.reject(position, reason)));
+                    return Ok(Some(self.counter.reject(position, reason)));
                 }
                 Ok(Step::Skipped(kind)) => {
                     let position = self.stream.offset();
                     return Ok(Some(Item::Skipped(lookalike_model::Skip { kind, position, raw: None })));
                 }
                 Ok(Step::End) => return Ok(None),
-                Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+                Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
             }
         };
         self.make_id();
-        let place = self.ledger.place(position);
+        let place = self.counter.place(position);
         Ok(Some(Item::Document(Document {
-            id: if self.id.is_empty() { self.ledger.own_id(place) } else { &self.id },
+            id: if self.id.is_empty() { self.counter.own_id(place) } else { &self.id },
             url: (!self.header.url.is_empty()).then_some(self.header.url.as_str()),
             media: Media::Wikitext,
             content: Content::Unicode(&self.revision.text),
@@ -366,7 +369,7 @@ impl Tag {
 }
 
 /// The result of a search for tags.
-enum Sight {
+enum TagSearch {
     Tag(Tag, usize),
     /// The shard ends, or is damaged, before a tag.
     End,
@@ -376,18 +379,18 @@ enum Sight {
 
 /// Looks for the first of `tags` from `from` on that begins within the first `limit` bytes of the window, whatever
 /// more may have been read by chance.
-fn find_tag(stream: &mut Stream, tags: &[Tag], from: usize, limit: usize) -> io::Result<Sight> {
+fn find_tag(stream: &mut Stream, tags: &[Tag], from: usize, limit: usize) -> io::Result<TagSearch> {
     let mut from = from;
     loop {
         let window = stream.window();
         match first_tag(window, tags, from) {
-            Some((tag, at)) if at <= limit => return Ok(Sight::Tag(tag, at)),
-            Some(_) => return Ok(Sight::Limit),
-            None if window.len() >= limit.saturating_add(LONGEST) => return Ok(Sight::Limit),
+            Some((tag, at)) if at <= limit => return Ok(TagSearch::Tag(tag, at)),
+            Some(_) => return Ok(TagSearch::Limit),
+            None if window.len() >= limit.saturating_add(LONGEST) => return Ok(TagSearch::Limit),
             None => from = from.max((window.len() + 1).saturating_sub(LONGEST)),
         }
         if !stream.more()? {
-            return Ok(Sight::End);
+            return Ok(TagSearch::End);
         }
     }
 }
@@ -628,7 +631,7 @@ mod tests {
     use super::*;
     use crate::ReadOptions;
     use crate::formats::testing::{
-        Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
+        OwnedItem, briefs, count, counter, damaged, gzip, limited, read_all, stream, stream_by,
     };
 
     const HEAD: &str = "<mediawiki xml:lang=\"en\">\n<siteinfo><sitename>W</sitename>\
@@ -651,7 +654,7 @@ mod tests {
     }
 
     fn wiki(bytes: impl Into<Vec<u8>>) -> MediaWiki {
-        MediaWiki::new(stream(bytes), ledger(ReadOptions::default()))
+        MediaWiki::new(stream(bytes), counter(ReadOptions::default()))
     }
 
     #[test]
@@ -663,16 +666,17 @@ mod tests {
         for (rest, wrong) in [
             (page(2, "Q", &revision(3, "three")), ReasonKind::Broken),
             (String::new(), ReasonKind::Truncated),
-            (" ".repeat(BETWEEN + 100), ReasonKind::Broken),
+            (" ".repeat(MOST_BETWEEN + 100), ReasonKind::Broken),
         ] {
-            let all = read_all(&mut MediaWiki::new(stream(format!("{HEAD}{open}{rest}")), ledger(options())));
+            let all =
+                read_all(&mut MediaWiki::new(stream(format!("{HEAD}{open}{rest}")), counter(options())));
             assert_eq!((all[0].brief().as_str(), all[1].brief().as_str()), ("1@1: one", "1@2: two"));
-            assert_eq!(all[2], Seen::Rejected(wrong, behind));
+            assert_eq!(all[2], OwnedItem::Rejected(wrong, behind));
         }
     }
 
     fn history(bytes: impl Into<Vec<u8>>) -> MediaWiki {
-        MediaWiki::new(stream(bytes), ledger(ReadOptions { revisions: true, ..ReadOptions::default() }))
+        MediaWiki::new(stream(bytes), counter(ReadOptions { revisions: true, ..ReadOptions::default() }))
     }
 
     fn two_pages() -> String {
@@ -710,7 +714,7 @@ mod tests {
     fn every_chunk_size_gives_the_same_pages() {
         let whole = read_all(&mut wiki(two_pages()));
         for step in 1..40 {
-            let options = ledger(ReadOptions::default());
+            let options = counter(ReadOptions::default());
             assert_eq!(read_all(&mut MediaWiki::new(stream_by(two_pages(), step), options)), whole);
         }
     }
@@ -748,9 +752,9 @@ mod tests {
     fn all_namespaces_can_be_asked_for() {
         let talk = dump(&[page(2, "T", &revision(2, "talk")).replace("<ns>0", "<ns>-1")]);
         let all = ReadOptions { namespaces: Namespaces::All, ..ReadOptions::default() };
-        assert_eq!(briefs(&mut MediaWiki::new(stream(talk.clone()), ledger(all))), ["2: talk"]);
+        assert_eq!(briefs(&mut MediaWiki::new(stream(talk.clone()), counter(all))), ["2: talk"]);
         let one = ReadOptions { namespaces: Namespaces::Only(vec![0, -1]), ..ReadOptions::default() };
-        assert_eq!(briefs(&mut MediaWiki::new(stream(talk), ledger(one))), ["2: talk"]);
+        assert_eq!(briefs(&mut MediaWiki::new(stream(talk), counter(one))), ["2: talk"]);
     }
 
     #[test]
@@ -777,11 +781,11 @@ mod tests {
         let text = dump(&pages);
         let second = (HEAD.len() + pages[0].len()) as u64;
         for step in [1, 100, 100_000] {
-            let all = read_all(&mut MediaWiki::new(stream_by(text.clone(), step), ledger(limited(1000))));
+            let all = read_all(&mut MediaWiki::new(stream_by(text.clone(), step), counter(limited(1000))));
             assert_eq!((all[0].brief(), all[2].brief()), ("1: short".to_owned(), "3: fine".to_owned()));
-            assert_eq!((&all[1], all.len()), (&Seen::Rejected(ReasonKind::TooLong, second), 3));
-            let every = ReadOptions { revisions: true, ..limited(1000) };
-            let all = briefs(&mut MediaWiki::new(stream_by(text.clone(), step), ledger(every)));
+            assert_eq!((&all[1], all.len()), (&OwnedItem::Rejected(ReasonKind::TooLong, second), 3));
+            let every_revision = ReadOptions { revisions: true, ..limited(1000) };
+            let all = briefs(&mut MediaWiki::new(stream_by(text.clone(), step), counter(every_revision)));
             assert_eq!(all.len(), 5);
             assert!(all[0].starts_with("too") && all[3].starts_with("too"), "{all:?}");
         }
@@ -794,8 +798,8 @@ mod tests {
         for limit in 0..300 {
             for revisions in [false, true] {
                 let options = ReadOptions { revisions, ..limited(limit) };
-                let whole = read_all(&mut MediaWiki::new(stream(text.clone()), ledger(options.clone())));
-                let dripped = read_all(&mut MediaWiki::new(stream_by(text.clone(), 1), ledger(options)));
+                let whole = read_all(&mut MediaWiki::new(stream(text.clone()), counter(options.clone())));
+                let dripped = read_all(&mut MediaWiki::new(stream_by(text.clone(), 1), counter(options)));
                 assert_eq!(whole, dripped, "limit {limit}");
             }
         }
@@ -808,7 +812,7 @@ mod tests {
         let end = text.rfind("</page>").unwrap();
         for cut in last + 6..end + 7 {
             let all = read_all(&mut wiki(&text.as_bytes()[..cut]));
-            assert_eq!(all[1..], [Seen::Rejected(ReasonKind::Truncated, last as u64)], "cut at {cut}");
+            assert_eq!(all[1..], [OwnedItem::Rejected(ReasonKind::Truncated, last as u64)], "cut at {cut}");
         }
     }
 
@@ -816,7 +820,7 @@ mod tests {
     fn a_dump_cut_between_pages_is_one_rejection_too() {
         let text = two_pages().replace("</mediawiki>\n", "");
         let all = read_all(&mut wiki(text.clone()));
-        assert_eq!(all[2..], [Seen::Rejected(ReasonKind::Truncated, text.len() as u64)]);
+        assert_eq!(all[2..], [OwnedItem::Rejected(ReasonKind::Truncated, text.len() as u64)]);
     }
 
     #[test]
@@ -856,7 +860,7 @@ mod tests {
         let at = memchr::memmem::find(&bytes, b"new").unwrap();
         bytes[at] = 0xff;
         let all = read_all(&mut wiki(bytes));
-        assert!(matches!(all[0], Seen::Rejected(ReasonKind::InvalidUtf8, _)));
+        assert!(matches!(all[0], OwnedItem::Rejected(ReasonKind::InvalidUtf8, _)));
         assert_eq!((all.len(), all[1].page().id.as_str()), (2, "2"));
     }
 
@@ -870,7 +874,7 @@ mod tests {
         members.extend(gzip(b"</mediawiki>"));
         let all = read_all(&mut wiki(members));
         assert_eq!(all.len(), 2);
-        assert!(matches!(all[0], Seen::Rejected(ReasonKind::Truncated, _)));
+        assert!(matches!(all[0], OwnedItem::Rejected(ReasonKind::Truncated, _)));
         assert_eq!(all[1].brief(), "2: two");
     }
 
@@ -890,7 +894,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), step in 1usize..40) {
-            count(&mut MediaWiki::new(stream_by(bytes, step), ledger(limited(64))));
+            count(&mut MediaWiki::new(stream_by(bytes, step), counter(limited(64))));
         }
 
         #[test]
@@ -900,8 +904,8 @@ mod tests {
             revisions: bool,
         ) {
             let options = ReadOptions { revisions, ..limited(300) };
-            let whole = read_all(&mut MediaWiki::new(stream(bytes.clone()), ledger(options.clone())));
-            let dripped = read_all(&mut MediaWiki::new(stream_by(bytes, step), ledger(options)));
+            let whole = read_all(&mut MediaWiki::new(stream(bytes.clone()), counter(options.clone())));
+            let dripped = read_all(&mut MediaWiki::new(stream_by(bytes, step), counter(options)));
             prop_assert_eq!(whole, dripped);
         }
 

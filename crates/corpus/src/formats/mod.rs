@@ -1,5 +1,5 @@
 //! One file per format. All siblings have the same shape: a struct with a [`Stream`](crate::input::Stream), a
-//! [`Ledger`](crate::record::Ledger) and the length of the record handed out last, which is dropped from the
+//! [`RecordCounter`](crate::record::RecordCounter) and the length of the record handed out last, which is dropped from the
 //! window when the next one is asked for. Copy `jsonl.rs` to begin a new one. Crawl files (`warc.rs`, `arc.rs`)
 //! share theirs in `framing.rs`; a table that is in memory (`rows.rs`) has no stream.
 

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::Fields;
 
 /// The names that outputs give to the fields that make a document.
-const TAKEN: [&str; 3] = ["id", "url", "text"];
+const RESERVED_NAMES: [&str; 3] = ["id", "url", "text"];
 
 /// True for a field that makes the document; HTML does where there is no text.
 pub(crate) fn makes_document(name: &str, fields: &Fields, has_text: bool) -> bool {
@@ -17,15 +17,15 @@ pub(crate) fn makes_document(name: &str, fields: &Fields, has_text: bool) -> boo
 }
 
 /// An object that is written member by member. A name that outputs need for themselves gets an underscore behind it.
-pub(crate) struct Object<'o> {
+pub(crate) struct ObjectWriter<'o> {
     out: &'o mut String,
     is_empty: bool,
 }
 
-impl<'o> Object<'o> {
+impl<'o> ObjectWriter<'o> {
     pub(crate) fn begin(out: &'o mut String) -> Self {
         out.push('{');
-        Object { out, is_empty: true }
+        ObjectWriter { out, is_empty: true }
     }
 
     /// Writes a member whose value `push` appends.
@@ -33,7 +33,7 @@ impl<'o> Object<'o> {
         if !std::mem::replace(&mut self.is_empty, false) {
             self.out.push(',');
         }
-        if TAKEN.contains(&name) {
+        if RESERVED_NAMES.contains(&name) {
             push_string(&format!("{name}_"), self.out);
         } else {
             push_string(name, self.out);
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn members_come_as_they_stand_and_taken_names_give_way() {
         let mut out = String::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = ObjectWriter::begin(&mut out);
         let fields = Fields { text: "body".into(), ..Fields::default() };
         for (name, value) in
             Members::of("{\"id\":1,\"text\":[ 1.50,null],\"a\\u0062\":\"\\u00e9\",\"html\":\"x\"}").0
@@ -111,6 +111,6 @@ mod tests {
         assert!(object.end());
         assert_eq!(out, "{\"text_\":[ 1.50,null],\"ab\":\"\\u00e9\",\"html\":\"x\"}");
         assert!(makes_document("html", &fields, false));
-        assert!(!Object::begin(&mut String::new()).end());
+        assert!(!ObjectWriter::begin(&mut String::new()).end());
     }
 }

@@ -33,9 +33,9 @@ use self::extras::Leaf;
 use self::others::OtherColumns;
 use self::pages::Pages;
 pub(crate) use self::pages::{FileLimits, PageLimits, TooLarge};
-use crate::look::FieldNames;
+use crate::first_records::FieldNames;
 use crate::reader::Records;
-use crate::record::{ExtraValues, Ledger};
+use crate::record::{ExtraValues, RecordCounter};
 use crate::{CorpusError, Fields, Item};
 
 /// Most rows of a column that are decoded at once.
@@ -46,7 +46,7 @@ const BATCH_BYTES: u64 = 4 << 20;
 
 pub(crate) struct ParquetShard {
     file: SerializedFileReader<File>,
-    ledger: Ledger,
+    counter: RecordCounter,
     consumed: Arc<AtomicU64>,
     leaves: Leaves,
     limits: FileLimits,
@@ -65,29 +65,33 @@ pub(crate) struct ParquetShard {
 
 impl ParquetShard {
     /// Reads the footer. `consumed` grows by the size on disk of every row group that is done with.
-    pub(crate) fn open(file: File, ledger: Ledger, consumed: Arc<AtomicU64>) -> Result<Self, CorpusError> {
-        let length = file.metadata().map_err(CorpusError::reading(&ledger.shard))?.len();
-        let again = file.try_clone().map_err(CorpusError::reading(&ledger.shard))?;
+    pub(crate) fn open(
+        file: File,
+        counter: RecordCounter,
+        consumed: Arc<AtomicU64>,
+    ) -> Result<Self, CorpusError> {
+        let length = file.metadata().map_err(CorpusError::reading(&counter.shard))?.len();
+        let again = file.try_clone().map_err(CorpusError::reading(&counter.shard))?;
         let file =
-            guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&ledger.shard, error))?;
-        let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &ledger)?;
+            guarded(|| SerializedFileReader::new(file)).map_err(|error| unreadable(&counter.shard, error))?;
+        let leaves = Leaves::named(file.metadata().file_metadata().schema_descr(), &counter)?;
         if let Some(column) = leaves.used().find_map(|leaf| unsupported(file.metadata(), leaf)) {
             let why = format!(
                 "is a Parquet file whose column {column:?} is compressed with LZO, which cannot be read; write it with \
                  another codec"
             );
-            return Err(CorpusError::Unsupported { name: ledger.shard, why });
+            return Err(CorpusError::Unsupported { name: counter.shard, why });
         }
         let limits = FileLimits {
             file: Arc::new(again),
-            most: ledger.options.decoding.share().most(),
-            longest: ledger.limit() + 1,
+            most: counter.options.decoding.budget().bytes_per_reader(),
+            longest: counter.limit() + 1,
         };
         let number = String::new();
-        let extras = ExtraValues::new(&ledger.options);
+        let extras = ExtraValues::new(&counter.options);
         Ok(ParquetShard {
             file,
-            ledger,
+            counter,
             consumed,
             leaves,
             limits,
@@ -136,8 +140,8 @@ impl ParquetShard {
             return Ok(self.lose(first, broken(error)));
         }
         let needed = self.limits.needed(self.file.metadata(), &self.leaves.used().collect::<Vec<_>>());
-        let what = format!("a page of {}", self.ledger.shard);
-        Err(self.ledger.options.decoding.share().too_small(what, needed))
+        let what = format!("a page of {}", self.counter.shard);
+        Err(self.counter.options.decoding.budget().too_small(what, needed))
     }
 
     /// Rejects the rows from `first` up to the end of the row group just closed, one by one.
@@ -187,20 +191,20 @@ impl Records for ParquetShard {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         match self.step()? {
             Step::Row => {}
-            Step::Rejected(row, reason) => return Ok(Some(self.ledger.reject(row, reason))),
+            Step::Rejected(row, reason) => return Ok(Some(self.counter.reject(row, reason))),
             Step::End => return Ok(None),
         }
         let Some(group) = &self.group else { return Ok(None) };
         let row = group.next_row() - 1;
-        let cells = match group.cells(&self.ledger) {
+        let cells = match group.cells(&self.counter) {
             Ok(cells) => cells,
             Err(reason) => {
-                let id = group.told_id();
-                return Ok(Some(self.ledger.reject_named(row, reason, id)));
+                let id = group.id_of_rejected();
+                return Ok(Some(self.counter.reject_named(row, reason, id)));
             }
         };
         group.extras(&self.leaves, &mut self.extras);
-        let place = self.ledger.place(row);
+        let place = self.counter.place(row);
         let id = match cells.id {
             Some(Id::Text(text)) if !text.is_empty() => text,
             Some(Id::Number(number)) => {
@@ -208,7 +212,7 @@ impl Records for ParquetShard {
                 self.number.push_str(&number.to_string());
                 &self.number
             }
-            _ => self.ledger.own_id(place),
+            _ => self.counter.own_id(place),
         };
         let (media, content) = (cells.media, Content::Unicode(cells.text));
         let extras = self.extras.view();
@@ -239,8 +243,8 @@ impl Leaves {
         own.chain(self.extras.iter().map(|leaf| leaf.number))
     }
 
-    fn named(schema: &SchemaDescriptor, ledger: &Ledger) -> Result<Self, CorpusError> {
-        let Fields { id, text, html, url } = &ledger.options.fields;
+    fn named(schema: &SchemaDescriptor, counter: &RecordCounter) -> Result<Self, CorpusError> {
+        let Fields { id, text, html, url } = &counter.options.fields;
         let place = |name: &str, suits: fn(&ColumnDescriptor) -> bool| {
             extras::leaf(schema, name)
                 .filter(|&leaf| schema.column(leaf).max_rep_level() == 0 && suits(&schema.column(leaf)))
@@ -251,7 +255,7 @@ impl Leaves {
         };
         let extra = |wanted: &String| {
             Leaf::named(schema, wanted).ok_or_else(|| CorpusError::NoField {
-                name: ledger.shard.clone(),
+                name: counter.shard.clone(),
                 wanted: wanted.clone(),
                 found: found(),
             })
@@ -261,19 +265,19 @@ impl Leaves {
             text: place(text, is_text),
             html: place(html, is_text),
             url: place(url, is_text),
-            extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
+            extras: counter.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
             others: None,
         };
-        if ledger.options.others {
-            leaves.others = others::columns(schema, &ledger.options.fields, leaves.text.is_some());
+        if counter.options.others {
+            leaves.others = others::columns(schema, &counter.options.fields, leaves.text.is_some());
         }
-        let (missing, wanted) = match ledger.options.addresses {
+        let (missing, wanted) = match counter.options.addresses {
             true => (leaves.url.is_none(), format!("{url:?}")),
             false => (leaves.text.is_none() && leaves.html.is_none(), format!("{text:?} or {html:?}")),
         };
         if missing {
             return Err(CorpusError::NoColumn {
-                name: ledger.shard.clone(),
+                name: counter.shard.clone(),
                 wanted: format!("{wanted} that holds text"),
                 found: found(),
             });
@@ -336,7 +340,7 @@ impl Group {
         limits: &FileLimits,
         first: u64,
     ) -> Result<Self, ParquetError> {
-        let limits = &limits.share(reader.metadata(), &leaves.used().collect::<Vec<_>>())?;
+        let limits = &limits.page_limits(reader.metadata(), &leaves.used().collect::<Vec<_>>())?;
         let column = |leaf: Option<usize>| leaf.map(|leaf| Column::open(reader, leaf, limits)).transpose();
         let extras = leaves.extras.iter().map(|leaf| Column::open(reader, leaf.number, limits));
         Ok(Group {
@@ -394,27 +398,27 @@ impl Group {
     }
 
     /// The id of a row that cannot be read.
-    fn told_id(&self) -> Option<String> {
+    fn id_of_rejected(&self) -> Option<String> {
         let number = self.id.as_ref().and_then(Column::number).map(|number| number.to_string());
         let text = || String::from_utf8(cell(&self.id)?.to_vec()).ok().filter(|id| !id.is_empty());
         number.or_else(text)
     }
 
     /// The cells of the row that [`Group::step`] has moved to.
-    fn cells(&self, ledger: &Ledger) -> Result<Cells<'_>, Reason> {
-        let Fields { id, text, html, url } = &ledger.options.fields;
+    fn cells(&self, counter: &RecordCounter) -> Result<Cells<'_>, Reason> {
+        let Fields { id, text, html, url } = &counter.options.fields;
         let body = match cell(&self.text) {
             Some(bytes) => Some((Media::Text, text, bytes)),
             None => cell(&self.html).map(|bytes| (Media::Html, html, bytes)),
         };
         let (media, name, bytes) = match body {
             Some(body) => body,
-            None if ledger.options.addresses => (Media::Text, text, &b""[..]),
+            None if counter.options.addresses => (Media::Text, text, &b""[..]),
             None => return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there"))),
         };
         let names = [&self.id, &self.url].map(|column| cell(column).map_or(0, <[u8]>::len));
-        if bytes.len().max(names[0]).max(names[1]) > ledger.limit() {
-            return Err(Reason::TooLong { limit: ledger.limit() as u64 });
+        if bytes.len().max(names[0]).max(names[1]) > counter.limit() {
+            return Err(Reason::TooLong { limit: counter.limit() as u64 });
         }
         let number = self.id.as_ref().and_then(Column::number).map(Id::Number);
         let id = match number {
@@ -606,16 +610,16 @@ pub(crate) fn open_column(
     if start < 0 || metadata.compressed_size() < 0 {
         return Err(ParquetError::General("a column has a place or a size below zero".to_owned()));
     }
-    let pages = SoundPages(Box::new(Pages::open(group, leaf, limits)?));
+    let pages = CheckedPages(Box::new(Pages::open(group, leaf, limits)?));
     let descriptor = group.metadata().column(leaf).column_descr_ptr();
     guarded(|| Ok(get_column_reader(descriptor, Box::new(pages))))
 }
 
 /// The pages of a column, without dictionaries that claim more values than they have bytes: room for all
 /// claimed values is made before the first is decoded, and one flipped bit can claim two thousand million.
-struct SoundPages(Box<dyn PageReader>);
+struct CheckedPages(Box<dyn PageReader>);
 
-impl PageReader for SoundPages {
+impl PageReader for CheckedPages {
     fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
         let page = self.0.get_next_page()?;
         if let Some(Page::DictionaryPage { buf, num_values, .. }) = &page
@@ -640,7 +644,7 @@ impl PageReader for SoundPages {
     }
 }
 
-impl Iterator for SoundPages {
+impl Iterator for CheckedPages {
     type Item = Result<Page, ParquetError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -686,8 +690,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::formats::testing::{Seen, briefs, count, damaged, limited, read_all};
-    use crate::{ReadOptions, Share};
+    use crate::formats::testing::{OwnedItem, briefs, count, damaged, limited, read_all};
+    use crate::{DecoderBudget, ReadOptions};
 
     fn strings(values: &[&str]) -> ArrayRef {
         Arc::new(StringArray::from(values.to_vec()))
@@ -706,8 +710,8 @@ mod tests {
     fn open_with(bytes: &[u8], options: ReadOptions) -> Result<ParquetShard, CorpusError> {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let ledger = Ledger::new("shard".to_owned(), Arc::new(options), Unit::Row, 0);
-        ParquetShard::open(file, ledger, Arc::default())
+        let counter = RecordCounter::new("shard".to_owned(), Arc::new(options), Unit::Row, 0);
+        ParquetShard::open(file, counter, Arc::default())
     }
 
     fn shard(bytes: &[u8]) -> ParquetShard {
@@ -732,11 +736,11 @@ mod tests {
             1,
         );
         let names = ["text", "n", "f", "b", "d", "t", "m.dump"];
-        let asked = |names: &[&str]| ReadOptions {
+        let options_with = |names: &[&str]| ReadOptions {
             extras: names.iter().map(|name| (*name).to_owned()).collect(),
             ..ReadOptions::default()
         };
-        let mut shard = open_with(&file, asked(&names)).unwrap();
+        let mut shard = open_with(&file, options_with(&names)).unwrap();
         let mut rows = Vec::new();
         while let Some(Item::Document(document)) = shard.next().unwrap() {
             let value = |index| document.extras.get(index).unwrap_or("none").to_owned();
@@ -744,7 +748,7 @@ mod tests {
         }
         assert_eq!(rows[0], "a -7 1.0 true 2026-01-31 1970-01-01T00:00:00.000Z x");
         assert_eq!(rows[1..], ["b none 0.25 false 1970-01-01 1970-01-01T00:00:00.001Z none"]);
-        let error = open_with(&file, asked(&["m"])).err().unwrap().to_string();
+        let error = open_with(&file, options_with(&["m"])).err().unwrap().to_string();
         assert!(
             error.starts_with("shard has no column \"m\" with one plain value per row; its columns are"),
             "{error}"
@@ -821,7 +825,7 @@ mod tests {
         let pages: ArrayRef = Arc::new(StringArray::from(vec![Some("<p>"), Some("<p>"), None]));
         let all = read_all(&mut shard(&file_of(vec![("html", pages), ("text", texts)], 10)));
         assert_eq!((all[0].page().media, all[1].page().media), (Media::Html, Media::Text));
-        assert_eq!(all[2], Seen::Rejected(ReasonKind::MissingField, 2));
+        assert_eq!(all[2], OwnedItem::Rejected(ReasonKind::MissingField, 2));
     }
 
     #[test]
@@ -829,8 +833,8 @@ mod tests {
         let texts: ArrayRef =
             Arc::new(BinaryArray::from_vec(vec![b"ok", b"\xff\xfe", b"much too long", b"fine"]));
         let all = read_all(&mut open_with(&file_of(vec![("text", texts)], 10), limited(10)).unwrap());
-        assert_eq!(all[1], Seen::Rejected(ReasonKind::InvalidUtf8, 1));
-        assert_eq!(all[2], Seen::Rejected(ReasonKind::TooLong, 2));
+        assert_eq!(all[1], OwnedItem::Rejected(ReasonKind::InvalidUtf8, 1));
+        assert_eq!(all[2], OwnedItem::Rejected(ReasonKind::TooLong, 2));
         assert_eq!((all[3].page().position, all.len()), (3, 4));
     }
 
@@ -851,15 +855,20 @@ mod tests {
         }
     }
 
-    /// Returns a share of `memory` bytes for one shard, beside 100 MiB.
-    fn allowed(memory: u64) -> Share {
-        Share { room: memory.saturating_mul(2), beside: 100 << 20, readers: 1, least: 0 }
+    /// Returns a budget of `memory` bytes for one shard, beside 100 MiB.
+    fn budget_of(memory: u64) -> DecoderBudget {
+        DecoderBudget {
+            buffer_bytes: memory.saturating_mul(2),
+            other_bytes: 100 << 20,
+            readers: 1,
+            min_reader_bytes: 0,
+        }
     }
 
     /// Reads the part of a file that can be read when decoders may take `memory` bytes.
-    fn read_within(bytes: &[u8], memory: u64) -> Vec<Seen> {
+    fn read_within(bytes: &[u8], memory: u64) -> Vec<OwnedItem> {
         let options = ReadOptions::default();
-        options.decoding.allow(allowed(memory));
+        options.decoding.set_budget(budget_of(memory));
         read_all(&mut open_with(bytes, options).unwrap())
     }
 
@@ -923,21 +932,21 @@ mod tests {
         let texts = ["one", &"long ".repeat(1 << 20), "three"].map(|text| Some(text.to_owned()));
         let file = pages_of(&texts, |properties| properties.set_data_page_size_limit(1 << 30));
         let options = limited(1 << 20);
-        options.decoding.allow(allowed(1 << 20));
+        options.decoding.set_budget(budget_of(1 << 20));
         let all = read_all(&mut open_with(&file, options).unwrap());
         assert_eq!(
             (all[0].brief(), all[2].brief(), all.len()),
             ("shard#0: one".into(), "shard#2: three".into(), 3)
         );
-        assert_eq!(all[1], Seen::Rejected(ReasonKind::TooLong, 1));
+        assert_eq!(all[1], OwnedItem::Rejected(ReasonKind::TooLong, 1));
     }
 
     /// Holds a refusal against what it asks for: with that the file is read, with a little less it is not.
     #[track_caller]
-    fn refused_until_enough(file: &[u8], share: Share, rows: usize) -> u64 {
-        let read = |room: u64| {
+    fn refused_until_enough(file: &[u8], budget: DecoderBudget, rows: usize) -> u64 {
+        let read = |buffer_bytes: u64| {
             let options = ReadOptions::default();
-            options.decoding.allow(Share { room, ..share });
+            options.decoding.set_budget(DecoderBudget { buffer_bytes, ..budget });
             let mut shard = open_with(file, options).unwrap();
             let mut rows = 0;
             loop {
@@ -950,9 +959,12 @@ mod tests {
                 }
             }
         };
-        let needed = read(share.room).unwrap_err();
-        assert_eq!(read(needed - share.beside), Ok(rows), "what was asked for is enough");
-        assert!(read(needed - share.beside - (2 << 20) * share.readers).is_err(), "and not much too much");
+        let needed = read(budget.buffer_bytes).unwrap_err();
+        assert_eq!(read(needed - budget.other_bytes), Ok(rows), "what was asked for is enough");
+        assert!(
+            read(needed - budget.other_bytes - (2 << 20) * budget.readers).is_err(),
+            "and not much too much"
+        );
         needed
     }
 
@@ -979,10 +991,10 @@ mod tests {
                     .set_dictionary_enabled(true)
                     .set_dictionary_page_size_limit(1 << 30)
             });
-            let needed = refused_until_enough(&file, allowed(1 << 20), 8);
+            let needed = refused_until_enough(&file, budget_of(1 << 20), 8);
             // Sixteen megabytes, for which twice as much room is needed.
             assert!((132..138).contains(&(needed >> 20)), "{codec} {needed}");
-            let several = Share { readers: 3, ..allowed(1 << 20) };
+            let several = DecoderBudget { readers: 3, ..budget_of(1 << 20) };
             assert!(refused_until_enough(&file, several, 8) > needed);
         }
     }
@@ -1001,7 +1013,7 @@ mod tests {
         let mut writer = ArrowWriter::try_new(&mut file, batch.schema(), Some(properties)).unwrap();
         writer.write(&batch).unwrap();
         writer.close().unwrap();
-        refused_until_enough(&file, allowed(1 << 20), 40);
+        refused_until_enough(&file, budget_of(1 << 20), 40);
     }
 
     #[test]
@@ -1026,7 +1038,7 @@ mod tests {
         lying[at + 3..at + header.len()].copy_from_slice(&varint(claimed + 1_000_000));
         assert_eq!(read_within(&file, 1 << 19).len(), 8);
         let all = read_within(&lying, 1 << 19);
-        assert!(all.iter().all(|row| matches!(row, Seen::Rejected(ReasonKind::Broken, _))), "{all:?}");
+        assert!(all.iter().all(|row| matches!(row, OwnedItem::Rejected(ReasonKind::Broken, _))), "{all:?}");
         assert_eq!(all.len(), 8);
     }
 
@@ -1043,8 +1055,8 @@ mod tests {
         let (start, length) = file.metadata().row_group(3).column(1).byte_range();
         bytes[start as usize..(start + length) as usize].fill(0xff);
         let all = read_all(&mut shard(&bytes));
-        let rejected: Vec<_> = all.iter().filter(|item| !matches!(item, Seen::Document(_))).collect();
-        let lost: Vec<_> = (30..40).map(|row| Seen::Rejected(ReasonKind::Broken, row)).collect();
+        let rejected: Vec<_> = all.iter().filter(|item| !matches!(item, OwnedItem::Document(_))).collect();
+        let lost: Vec<_> = (30..40).map(|row| OwnedItem::Rejected(ReasonKind::Broken, row)).collect();
         assert_eq!(rejected, lost.iter().collect::<Vec<_>>());
         assert_eq!((all.len(), all[40].page().position), (100, 40));
     }
@@ -1075,8 +1087,8 @@ mod tests {
             encoding: parquet::basic::Encoding::PLAIN,
             is_sorted: false,
         };
-        assert!(SoundPages(Box::new(Claim(Some(page(2))))).get_next_page().is_ok());
-        assert!(SoundPages(Box::new(Claim(Some(page(u32::MAX))))).get_next_page().is_err());
+        assert!(CheckedPages(Box::new(Claim(Some(page(2))))).get_next_page().is_ok());
+        assert!(CheckedPages(Box::new(Claim(Some(page(u32::MAX))))).get_next_page().is_err());
     }
 
     #[test]

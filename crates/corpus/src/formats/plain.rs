@@ -4,19 +4,19 @@ use lookalike_model::{Content, Document, Extras, Media, Reason};
 
 use crate::input::Stream;
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::{CorpusError, Item};
 
 pub(crate) struct Plain {
     stream: Stream,
-    ledger: Ledger,
+    counter: RecordCounter,
     media: Media,
     done: bool,
 }
 
 impl Plain {
-    pub(crate) fn new(stream: Stream, ledger: Ledger, media: Media) -> Self {
-        Plain { stream, ledger, media, done: false }
+    pub(crate) fn new(stream: Stream, counter: RecordCounter, media: Media) -> Self {
+        Plain { stream, counter, media, done: false }
     }
 }
 
@@ -25,17 +25,17 @@ impl Records for Plain {
         if std::mem::replace(&mut self.done, true) {
             return Ok(None);
         }
-        let longer = self.stream.ensure(self.ledger.limit().saturating_add(1));
-        if longer.map_err(CorpusError::reading(&self.ledger.shard))? {
-            return Ok(Some(self.ledger.too_long(0)));
+        let longer = self.stream.ensure(self.counter.limit().saturating_add(1));
+        if longer.map_err(CorpusError::reading(&self.counter.shard))? {
+            return Ok(Some(self.counter.too_long(0)));
         }
         if let Some(reason) = self.stream.fault() {
-            return Ok(Some(self.ledger.reject(0, Reason::Truncated(reason.to_owned()))));
+            return Ok(Some(self.counter.reject(0, Reason::Truncated(reason.to_owned()))));
         }
-        let place = self.ledger.place(0);
+        let place = self.counter.place(0);
         let bytes = self.stream.window();
         Ok(Some(Item::Document(Document {
-            id: &self.ledger.shard,
+            id: &self.counter.shard,
             url: None,
             media: self.media,
             content: Content::Encoded { bytes, charset: None },
@@ -52,19 +52,19 @@ mod tests {
 
     use super::*;
     use crate::Compression;
-    use crate::formats::testing::{Page, Seen, Setting, compress, read_all};
+    use crate::formats::testing::{OwnedItem, Page, Setting, compress, read_all};
 
-    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
-        let (stream, ledger) = setting.open(bytes);
-        read_all(&mut Plain::new(stream, ledger, Media::Text))
+    fn read_with(bytes: &[u8], setting: &Setting) -> Vec<OwnedItem> {
+        let (stream, counter) = setting.open(bytes);
+        read_all(&mut Plain::new(stream, counter, Media::Text))
     }
 
-    fn read(bytes: &[u8]) -> Vec<Seen> {
+    fn read(bytes: &[u8]) -> Vec<OwnedItem> {
         read_with(bytes, &Setting::default())
     }
 
-    fn whole(content: &[u8]) -> Seen {
-        Seen::Document(Page {
+    fn whole(content: &[u8]) -> OwnedItem {
+        OwnedItem::Document(Page {
             id: "shard".to_owned(),
             url: None,
             media: Media::Text,
@@ -94,11 +94,11 @@ mod tests {
         for step in [1, 1000] {
             assert_eq!(read_with(b"rose", &Setting { limit: 4, step }), [whole(b"rose")]);
             let long = read_with(b"roses", &Setting { limit: 4, step });
-            assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+            assert_eq!(long, [OwnedItem::Rejected(ReasonKind::TooLong, 0)]);
         }
         let packed = compress(Compression::Zstd, &[b'x'; 100_000]);
         let long = read_with(&packed, &Setting { limit: 1000, step: 1 });
-        assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+        assert_eq!(long, [OwnedItem::Rejected(ReasonKind::TooLong, 0)]);
     }
 
     #[test]
@@ -119,9 +119,9 @@ mod tests {
         for compression in Compression::ALL {
             let mut file = compress(compression, b"a text of which the end is lost");
             file.truncate(file.len() - 10);
-            assert_eq!(read(&file), [Seen::Rejected(ReasonKind::Truncated, 0)], "{compression:?}");
+            assert_eq!(read(&file), [OwnedItem::Rejected(ReasonKind::Truncated, 0)], "{compression:?}");
             file.extend(compress(compression, b"and more behind it"));
-            assert_eq!(read(&file), [Seen::Rejected(ReasonKind::Truncated, 0)], "{compression:?}");
+            assert_eq!(read(&file), [OwnedItem::Rejected(ReasonKind::Truncated, 0)], "{compression:?}");
         }
     }
 }

@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_model::{Content, Document, Media, Place, Reason, Rejection, Unit};
+use lookalike_model::{Content, Document, Media, Reason, RecordPosition, Rejection, Unit};
 
-use crate::look::FieldNames;
+use crate::first_records::FieldNames;
 use crate::reader::Records;
 use crate::record::{ExtraValues, write_own_id};
 use crate::{CorpusError, Fields, Item, Lines, ReadOptions, Rows};
@@ -28,7 +28,7 @@ impl RowsShard {
     }
 
     /// The next rows, of about `wanted` bytes, and their size in bytes. They end before a row that is much larger.
-    fn stretch(&self, wanted: usize) -> (Range<usize>, usize) {
+    fn next_range(&self, wanted: usize) -> (Range<usize>, usize) {
         let (mut end, mut bytes) = (self.next, 0);
         while end < self.rows.len() && bytes + (end - self.next) * PER_ROW < wanted {
             let more = self.rows.table.row(end).bytes();
@@ -59,13 +59,13 @@ impl Records for RowsShard {
     }
 
     fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
-        let (stretch, bytes) = self.stretch(wanted);
-        self.next = stretch.end;
+        let (range, bytes) = self.next_range(wanted);
+        self.next = range.end;
         self.consumed.fetch_add(bytes as u64, Ordering::Relaxed);
-        let found = !stretch.is_empty();
+        let found = !range.is_empty();
         lines.clear();
         if found {
-            lines.take_rows(self.rows.clone(), stretch, bytes);
+            lines.take_rows(self.rows.clone(), range, bytes);
         }
         Ok(found)
     }
@@ -85,7 +85,7 @@ impl RowReader {
 
     /// The document that a row is. Text goes before HTML when it has both.
     pub(crate) fn read<'a>(&'a mut self, rows: &'a Rows, row: usize) -> Item<'a> {
-        let place = Place { record: row as u64, position: row as u64 };
+        let place = RecordPosition { record: row as u64, position: row as u64 };
         let found = rows.table.row(row);
         let rejected = |reason| {
             let id = found.id.filter(|id| !id.is_empty()).map(str::to_owned);
@@ -191,7 +191,7 @@ mod tests {
         loop {
             if reader.lines(wanted, &mut lines).unwrap() {
                 assert!(lines.bytes() <= 3 * wanted);
-                let view = if some { lines.some() } else { lines.all() };
+                let view = if some { lines.view_some() } else { lines.view_all() };
                 found.extend((0..lines.len()).map(|index| format!("{:?}", line_reader.read(view, index))));
                 continue;
             }

@@ -11,21 +11,21 @@ use csv_core::{ReadRecordResult, ReaderBuilder, Terminator};
 use lookalike_model::{Content, Document, Media, Reason};
 use memchr::memmem::Finder;
 
-use super::others::{Object, push_string};
+use super::others::{ObjectWriter, push_string};
 use super::resync::{BYTE_ORDER_MARK, skip_until};
-use crate::input::{Found, Stream};
-use crate::look::FieldNames;
+use crate::first_records::FieldNames;
+use crate::input::{SearchResult, Stream};
 use crate::reader::Records;
-use crate::record::{ExtraValues, Ledger};
+use crate::record::{ExtraValues, RecordCounter};
 use crate::{CorpusError, Fields, Item};
 
 /// Number of times that bytes swallowed by a broken row are read again as rows of any length. From then on each of their lines is a row
 /// or none, which keeps the work linear when every line opens a quote.
-const SECOND_LOOKS: u32 = 4;
+const MAX_REREADS: u32 = 4;
 
 pub(crate) struct Table {
     stream: Stream,
-    ledger: Ledger,
+    counter: RecordCounter,
     line_end: Finder<'static>,
     row: Row,
     columns: Columns,
@@ -39,7 +39,7 @@ pub(crate) struct Table {
     used: usize,
     /// Offset behind the bytes that a broken row has swallowed, and how many such rows began before it.
     swallowed: u64,
-    looks: u32,
+    rereads: u32,
     /// Offset up to which every line is a row or none.
     by_line: u64,
     /// Offset in the window of the quote that a row is rejected for.
@@ -48,11 +48,11 @@ pub(crate) struct Table {
 
 impl Table {
     /// Reads the header line; fails when it names neither a text nor an HTML column.
-    pub(crate) fn new(stream: Stream, ledger: Ledger, delimiter: u8) -> Result<Self, CorpusError> {
-        let extras = ExtraValues::new(&ledger.options);
+    pub(crate) fn new(stream: Stream, counter: RecordCounter, delimiter: u8) -> Result<Self, CorpusError> {
+        let extras = ExtraValues::new(&counter.options);
         let mut table = Table {
             stream,
-            ledger,
+            counter,
             extras,
             line_end: Finder::new("\n"),
             row: Row::new(delimiter),
@@ -62,18 +62,18 @@ impl Table {
             complaint: None,
             used: 0,
             swallowed: 0,
-            looks: 0,
+            rereads: 0,
             by_line: 0,
             quote: 0,
         };
-        let frame = table.frame_header().map_err(CorpusError::reading(&table.ledger.shard))?;
+        let frame = table.frame_header().map_err(CorpusError::reading(&table.counter.shard))?;
         if let Frame::Row = frame {
             table.header.extend_from_slice(&table.stream.window()[..table.used]);
-            table.columns = Columns::named(&table.row, &table.ledger)?;
+            table.columns = Columns::named(&table.row, &table.counter)?;
         } else {
             table.headless = true;
             table.header.clear();
-            table.complaint = frame.complaint(table.ledger.limit());
+            table.complaint = frame.complaint(table.counter.limit());
         }
         Ok(table)
     }
@@ -93,7 +93,7 @@ impl Table {
         if self.stream.window().is_empty() && self.stream.fault().is_none() {
             return Ok(Frame::End);
         }
-        let limit = self.ledger.limit();
+        let limit = self.counter.limit();
         self.row.begin();
         self.quote = 0;
         if self.stream.offset() < self.by_line {
@@ -144,9 +144,9 @@ impl Table {
     /// Frames a row that must end with its line.
     fn frame_line(&mut self, limit: usize) -> io::Result<Frame> {
         let length = match self.stream.find(&self.line_end, 0, limit.saturating_add(1))? {
-            Found::At(at) => at + 1,
-            Found::End => return Ok(self.frame_rest()),
-            Found::Limit => return Ok(Frame::TooLong),
+            SearchResult::At(at) => at + 1,
+            SearchResult::End => return Ok(self.frame_rest()),
+            SearchResult::Limit => return Ok(Frame::TooLong),
         };
         let (ended, taken) = self.row.feed(&self.stream.window()[..length]);
         if !ended {
@@ -187,11 +187,11 @@ impl Table {
         self.used = 0;
         let begin = self.stream.offset();
         if begin >= self.swallowed {
-            self.looks = 0;
+            self.rereads = 0;
             self.swallowed = begin + length as u64;
         }
-        self.looks += 1;
-        if self.looks > SECOND_LOOKS {
+        self.rereads += 1;
+        if self.rereads > MAX_REREADS {
             self.by_line = self.swallowed;
         }
         self.stream.advance(self.quote.min(self.stream.window().len()));
@@ -207,9 +207,9 @@ impl Table {
             return Ok(Step::Row);
         }
         let position = self.stream.offset();
-        let length = frame.length(self.stream.window().len().min(self.ledger.limit()));
-        let Some(reason) = frame.complaint(self.ledger.limit()) else { return Ok(Step::End) };
-        let id = self.row.told_id(&self.columns);
+        let length = frame.length(self.stream.window().len().min(self.counter.limit()));
+        let Some(reason) = frame.complaint(self.counter.limit()) else { return Ok(Step::End) };
+        let id = self.row.id_of_rejected(&self.columns);
         self.step_over(length)?;
         Ok(Step::Rejected(position, reason, id))
     }
@@ -269,28 +269,28 @@ impl Records for Table {
 
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         if self.headless {
-            return Ok(self.complaint.take().map(|reason| self.ledger.reject(0, reason)));
+            return Ok(self.complaint.take().map(|reason| self.counter.reject(0, reason)));
         }
         match self.step() {
             Ok(Step::Row) => {}
             Ok(Step::Rejected(position, reason, id)) => {
-                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+                return Ok(Some(self.counter.reject_named(position, reason, id)));
             }
             Ok(Step::End) => return Ok(None),
-            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+            Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
         }
         let position = self.stream.offset();
         let Cells { id, url, media, text } = match self.row.document(&self.columns) {
             Ok(cells) => cells,
             Err(reason) => {
-                let id = self.row.told_id(&self.columns);
-                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+                let id = self.row.id_of_rejected(&self.columns);
+                return Ok(Some(self.counter.reject_named(position, reason, id)));
             }
         };
         self.row.extras(&self.columns, &mut self.extras);
-        let place = self.ledger.place(position);
+        let place = self.counter.place(position);
         Ok(Some(Item::Document(Document {
-            id: id.unwrap_or_else(|| self.ledger.own_id(place)),
+            id: id.unwrap_or_else(|| self.counter.own_id(place)),
             url,
             media,
             content: Content::Unicode(text),
@@ -432,7 +432,7 @@ impl Row {
     fn others(&self, columns: &Columns, out: &mut String) -> bool {
         let has_text = columns.text.is_some_and(|column| !self.cell(column).is_empty());
         let own = [columns.id, columns.text, columns.url, columns.html.filter(|_| !has_text)];
-        let mut object = Object::begin(out);
+        let mut object = ObjectWriter::begin(out);
         for (column, name) in columns.names.iter().enumerate() {
             if !own.contains(&Some(column)) {
                 object.member(name, |out| push_string(&String::from_utf8_lossy(self.cell(column)), out));
@@ -459,7 +459,7 @@ impl Row {
     }
 
     /// The id of a row that cannot be read. Where cells are missing or too many, only the first is where it should be.
-    fn told_id(&self, columns: &Columns) -> Option<String> {
+    fn id_of_rejected(&self, columns: &Columns) -> Option<String> {
         let column =
             columns.id.filter(|&column| self.count == columns.count || column == 0 && self.count > 0)?;
         let id = std::str::from_utf8(self.cell(column)).ok()?;
@@ -514,16 +514,16 @@ struct Columns {
 
 impl Columns {
     /// Finds the columns by the names in the header line.
-    fn named(header: &Row, ledger: &Ledger) -> Result<Self, CorpusError> {
+    fn named(header: &Row, counter: &RecordCounter) -> Result<Self, CorpusError> {
         let nameable = header.count.min(MOST_COLUMNS);
         let names: Vec<String> = (0..nameable)
             .map(|column| String::from_utf8_lossy(header.cell(column)).trim().to_owned())
             .collect();
         let place = |wanted: &str| names.iter().position(|name| name == wanted);
         let found = || names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
-        let name = || ledger.shard.clone();
-        let Fields { id, text, html, url } = &ledger.options.fields;
-        let (missing, wanted) = match ledger.options.addresses {
+        let name = || counter.shard.clone();
+        let Fields { id, text, html, url } = &counter.options.fields;
+        let (missing, wanted) = match counter.options.addresses {
             true => (place(url).is_none(), format!("{url:?}")),
             false => (place(text).or(place(html)).is_none(), format!("{text:?} or {html:?}")),
         };
@@ -539,8 +539,8 @@ impl Columns {
             text: place(text),
             html: place(html),
             url: place(url),
-            extras: ledger.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
-            others: ledger.options.others,
+            extras: counter.options.extras.iter().map(extra).collect::<Result<_, _>>()?,
+            others: counter.options.others,
             names,
         })
     }
@@ -554,22 +554,22 @@ mod tests {
     use super::*;
     use crate::ReadOptions;
     use crate::formats::testing::{
-        Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
+        OwnedItem, briefs, count, counter, damaged, gzip, limited, read_all, stream, stream_by,
     };
 
     const ROWS: &str =
         "id,title,text,url\r\n1,x,one,http://a/\r\n2,\"y, z\",\"two \"\"2\"\"\r\nlines\",\r\n,,,\r\n";
 
     fn csv(bytes: impl Into<Vec<u8>>) -> Table {
-        Table::new(stream(bytes), ledger(ReadOptions::default()), b',').unwrap()
+        Table::new(stream(bytes), counter(ReadOptions::default()), b',').unwrap()
     }
 
     fn csv_by(bytes: impl Into<Vec<u8>>, step: usize, options: ReadOptions) -> Table {
-        Table::new(stream_by(bytes, step), ledger(options), b',').unwrap()
+        Table::new(stream_by(bytes, step), counter(options), b',').unwrap()
     }
 
     fn tsv(bytes: impl Into<Vec<u8>>) -> Table {
-        Table::new(stream(bytes), ledger(ReadOptions::default()), b'\t').unwrap()
+        Table::new(stream(bytes), counter(ReadOptions::default()), b'\t').unwrap()
     }
 
     #[test]
@@ -577,17 +577,17 @@ mod tests {
         let options = || ReadOptions { addresses: true, ..ReadOptions::default() };
         let rows = "url,id\nhttp://a/,1\n,2\n";
         assert_eq!(briefs(&mut csv_by(rows, usize::MAX, options())), ["1: ", "2: "]);
-        let table = Table::new(stream("id,text\n1,x\n"), ledger(options()), b',');
+        let table = Table::new(stream("id,text\n1,x\n"), counter(options()), b',');
         assert!(matches!(table, Err(CorpusError::NoColumn { wanted, .. }) if wanted == "\"url\""));
     }
 
     #[test]
     fn further_columns_come_with_every_row() {
-        let asked = |names: &[&str]| ReadOptions {
+        let options_with = |names: &[&str]| ReadOptions {
             extras: names.iter().map(|name| (*name).to_owned()).collect(),
             ..ReadOptions::default()
         };
-        let mut table = csv_by(ROWS, usize::MAX, asked(&["title", "url", "id"]));
+        let mut table = csv_by(ROWS, usize::MAX, options_with(&["title", "url", "id"]));
         let mut all = Vec::new();
         while let Some(Item::Document(document)) = table.next().unwrap() {
             all.push([0, 1, 2].map(|index| document.extras.get(index).map(str::to_owned)));
@@ -595,7 +595,7 @@ mod tests {
         let some = |value: &str| Some(value.to_owned());
         assert_eq!(all[0], [some("x"), some("http://a/"), some("1")]);
         assert_eq!(all[1..], [[some("y, z"), None, some("2")], [None, None, None]]);
-        let Err(error) = Table::new(stream(ROWS), ledger(asked(&["none"])), b',') else {
+        let Err(error) = Table::new(stream(ROWS), counter(options_with(&["none"])), b',') else {
             panic!("there is no such column")
         };
         assert_eq!(
@@ -609,7 +609,7 @@ mod tests {
     fn quoted_cells_may_hold_commas_quotes_and_line_ends() {
         let all = read_all(&mut csv(ROWS));
         assert_eq!(
-            all.iter().map(Seen::brief).collect::<Vec<_>>(),
+            all.iter().map(OwnedItem::brief).collect::<Vec<_>>(),
             ["1: one", "2: two \"2\"\r\nlines", "shard#2: "]
         );
         assert_eq!(all[0].page().url.as_deref(), Some("http://a/"));
@@ -657,7 +657,8 @@ mod tests {
 
     #[test]
     fn a_table_without_text_says_which_columns_it_has() {
-        let error = Table::new(stream("id,body\n1,x\n"), ledger(ReadOptions::default()), b',').err().unwrap();
+        let error =
+            Table::new(stream("id,body\n1,x\n"), counter(ReadOptions::default()), b',').err().unwrap();
         let expected = "shard has no column \"text\" or \"html\"; its columns are \"id\", \"body\"";
         assert!(error.to_string().starts_with(expected), "{error}");
     }
@@ -671,7 +672,7 @@ mod tests {
     #[test]
     fn invalid_utf8_matters_only_in_columns_that_are_read() {
         let all = read_all(&mut csv(&b"id,text,note\n1,\xff,\n2,two,\xff\n"[..]));
-        assert_eq!(all[0], Seen::Rejected(ReasonKind::InvalidUtf8, 13));
+        assert_eq!(all[0], OwnedItem::Rejected(ReasonKind::InvalidUtf8, 13));
         assert_eq!(all[1].brief(), "2: two");
     }
 
@@ -680,9 +681,9 @@ mod tests {
         let text = format!("id,text\n1,\"open\n{}", "2,two\n".repeat(30));
         for step in [1, 7, 1000] {
             let limited = read_all(&mut csv_by(text.clone(), step, limited(50)));
-            assert_eq!((&limited[0], limited.len()), (&Seen::Rejected(ReasonKind::TooLong, 8), 31));
+            assert_eq!((&limited[0], limited.len()), (&OwnedItem::Rejected(ReasonKind::TooLong, 8), 31));
             let at_the_end = read_all(&mut csv_by(text.clone(), step, ReadOptions::default()));
-            assert_eq!((&at_the_end[0], at_the_end.len()), (&Seen::Rejected(ReasonKind::Broken, 8), 31));
+            assert_eq!((&at_the_end[0], at_the_end.len()), (&OwnedItem::Rejected(ReasonKind::Broken, 8), 31));
         }
     }
 
@@ -698,17 +699,17 @@ mod tests {
         for step in [1, 5, usize::MAX] {
             assert_eq!(rows(step), ["broken record at 8", "2: two", "3: three", "4: four"]);
         }
-        let told = |text: &str| match csv(text).next().unwrap() {
+        let reason_of = |text: &str| match csv(text).next().unwrap() {
             Some(Item::Rejected(rejection)) => rejection.reason.to_string(),
             other => panic!("{other:?}"),
         };
         assert_eq!(
-            told("id,text\n1,\"open\n2,two\n3,\"three\"\n"),
+            reason_of("id,text\n1,\"open\n2,two\n3,\"three\"\n"),
             "broken record: a quote is opened at byte 10 and never closed, or not before a comma"
         );
         // Legal lines before the quote go with its row; it is the quote that is named.
         let both = "id,note,text\n1,\"two\nlines\",\"open\n2,a,b\n3,c,\"d\"\n";
-        assert!(told(both).contains("at byte 27"), "{}", told(both));
+        assert!(reason_of(both).contains("at byte 27"), "{}", reason_of(both));
         assert_eq!(briefs(&mut csv(both)), ["broken record at 13", "2: b", "3: d"]);
         // A quote that seems to end its cell gives itself away by the next one.
         assert_eq!(
@@ -737,10 +738,10 @@ mod tests {
     fn the_limit_is_the_same_for_every_chunk_size() {
         for step in [1, 4, 1000] {
             let row = "id,text\n1,23456\n";
-            assert!(matches!(read_all(&mut csv_by(row, step, limited(8)))[..], [Seen::Document(_)]));
+            assert!(matches!(read_all(&mut csv_by(row, step, limited(8)))[..], [OwnedItem::Document(_)]));
             assert!(matches!(
                 read_all(&mut csv_by("text\n1,23456\n", step, limited(7)))[..],
-                [Seen::Rejected(ReasonKind::TooLong, 5)]
+                [OwnedItem::Rejected(ReasonKind::TooLong, 5)]
             ));
         }
     }
@@ -764,7 +765,7 @@ mod tests {
         members.extend(gzip(b"3,three\n"));
         let all = read_all(&mut csv(members));
         assert_eq!((all.len(), all[2].brief()), (3, "3: three".to_owned()));
-        assert!(matches!(all[1], Seen::Rejected(ReasonKind::Truncated, _)));
+        assert!(matches!(all[1], OwnedItem::Rejected(ReasonKind::Truncated, _)));
     }
 
     #[test]
@@ -772,10 +773,10 @@ mod tests {
         assert!(read_all(&mut csv("")).is_empty());
         assert!(read_all(&mut csv("id,text")).is_empty());
         let long = read_all(&mut csv_by("id,text\n1,one\n", 100, limited(4)));
-        assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+        assert_eq!(long, [OwnedItem::Rejected(ReasonKind::TooLong, 0)]);
         let mut cut = gzip(b"id,text,and,more,columns\n");
         cut.truncate(cut.len() - 10);
-        assert_eq!(read_all(&mut csv(cut)), [Seen::Rejected(ReasonKind::Truncated, 0)]);
+        assert_eq!(read_all(&mut csv(cut)), [OwnedItem::Rejected(ReasonKind::Truncated, 0)]);
     }
 
     #[test]
@@ -793,7 +794,7 @@ mod tests {
         fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), step in 1usize..40) {
             let bytes = [b"text,id\n", &bytes[..]].concat();
             for delimiter in [b',', b'\t'] {
-                if let Ok(mut table) = Table::new(stream_by(bytes.clone(), step), ledger(limited(64)), delimiter) {
+                if let Ok(mut table) = Table::new(stream_by(bytes.clone(), step), counter(limited(64)), delimiter) {
                     count(&mut table);
                 }
             }

@@ -9,14 +9,14 @@ use lz4_flex::frame::{BlockSize, FrameEncoder, FrameInfo};
 use proptest::prelude::*;
 
 use crate::input::{Replay, Stream};
-use crate::options::Share;
+use crate::options::DecoderBudget;
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::{Compression, Item, ReadOptions};
 
 /// An item that borrows nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum OwnedItem {
     Document(Page),
     Rejected(ReasonKind, u64),
     /// Kind of the record, and the record as it stood.
@@ -34,12 +34,14 @@ pub(crate) struct Page {
     pub(crate) raw: Option<Vec<u8>>,
 }
 
-impl From<Item<'_>> for Seen {
+impl From<Item<'_>> for OwnedItem {
     fn from(item: Item<'_>) -> Self {
         match item {
-            Item::Document(document) => Seen::Document(document.into()),
-            Item::Rejected(rejection) => Seen::Rejected(rejection.reason.kind(), rejection.place.position),
-            Item::Skipped(skip) => Seen::Skipped(skip.kind, skip.raw.map(<[u8]>::to_vec)),
+            Item::Document(document) => OwnedItem::Document(document.into()),
+            Item::Rejected(rejection) => {
+                OwnedItem::Rejected(rejection.reason.kind(), rejection.place.position)
+            }
+            Item::Skipped(skip) => OwnedItem::Skipped(skip.kind, skip.raw.map(<[u8]>::to_vec)),
         }
     }
 }
@@ -62,10 +64,10 @@ impl From<Document<'_>> for Page {
     }
 }
 
-impl Seen {
+impl OwnedItem {
     pub(crate) fn page(&self) -> &Page {
         match self {
-            Seen::Document(page) => page,
+            OwnedItem::Document(page) => page,
             other => panic!("a document was expected, not {other:?}"),
         }
     }
@@ -73,29 +75,29 @@ impl Seen {
     /// The record as it stood, of what can be copied.
     pub(crate) fn raw(&self) -> Option<&[u8]> {
         match self {
-            Seen::Document(page) => page.raw.as_deref(),
-            Seen::Skipped(_, raw) => raw.as_deref(),
-            Seen::Rejected(..) => None,
+            OwnedItem::Document(page) => page.raw.as_deref(),
+            OwnedItem::Skipped(_, raw) => raw.as_deref(),
+            OwnedItem::Rejected(..) => None,
         }
     }
 
     /// Id and content of a document, or what is there instead.
     pub(crate) fn brief(&self) -> String {
         match self {
-            Seen::Document(page) => format!("{}: {}", page.id, String::from_utf8_lossy(&page.content)),
-            Seen::Rejected(kind, position) => format!("{kind} at {position}"),
-            Seen::Skipped(kind, _) => format!("skipped {kind}"),
+            OwnedItem::Document(page) => format!("{}: {}", page.id, String::from_utf8_lossy(&page.content)),
+            OwnedItem::Rejected(kind, position) => format!("{kind} at {position}"),
+            OwnedItem::Skipped(kind, _) => format!("skipped {kind}"),
         }
     }
 }
 
 /// Hands out a few bytes at a time, so that every tag is once cut by the window's end.
-struct Drip {
+struct SlowReader {
     bytes: Cursor<Vec<u8>>,
     step: usize,
 }
 
-impl Read for Drip {
+impl Read for SlowReader {
     fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
         let length = out.len().min(self.step);
         self.bytes.read(&mut out[..length])
@@ -108,13 +110,13 @@ pub(crate) fn stream(bytes: impl Into<Vec<u8>>) -> Stream {
 
 /// A stream that reads `step` bytes at a time.
 pub(crate) fn stream_by(bytes: impl Into<Vec<u8>>, step: usize) -> Stream {
-    let raw = Replay::new(Box::new(Drip { bytes: Cursor::new(bytes.into()), step }));
-    Stream::open(raw, Compression::None, Share::default()).expect("memory can be read")
+    let raw = Replay::new(Box::new(SlowReader { bytes: Cursor::new(bytes.into()), step }));
+    Stream::open(raw, Compression::None, DecoderBudget::default()).expect("memory can be read")
 }
 
-/// A ledger for a shard called `shard`.
-pub(crate) fn ledger(options: ReadOptions) -> Ledger {
-    Ledger::new("shard".to_owned(), Arc::new(options), Unit::Byte, 0)
+/// A record counter for a shard called `shard`.
+pub(crate) fn counter(options: ReadOptions) -> RecordCounter {
+    RecordCounter::new("shard".to_owned(), Arc::new(options), Unit::Byte, 0)
 }
 
 /// Options under which records of more than `limit` bytes are too long.
@@ -135,13 +137,13 @@ impl Default for Setting {
 }
 
 impl Setting {
-    pub(crate) fn open(&self, bytes: &[u8]) -> (Stream, Ledger) {
-        (stream_by(bytes, self.step), ledger(limited(self.limit)))
+    pub(crate) fn open(&self, bytes: &[u8]) -> (Stream, RecordCounter) {
+        (stream_by(bytes, self.step), counter(limited(self.limit)))
     }
 }
 
 /// Returns all items of a reader.
-pub(crate) fn read_all(records: &mut dyn Records) -> Vec<Seen> {
+pub(crate) fn read_all(records: &mut dyn Records) -> Vec<OwnedItem> {
     let mut all = Vec::new();
     while let Some(item) = records.next().expect("memory can be read") {
         all.push(item.into());
@@ -150,7 +152,7 @@ pub(crate) fn read_all(records: &mut dyn Records) -> Vec<Seen> {
 }
 
 pub(crate) fn briefs(records: &mut dyn Records) -> Vec<String> {
-    read_all(records).iter().map(Seen::brief).collect()
+    read_all(records).iter().map(OwnedItem::brief).collect()
 }
 
 /// Counts items without keeping them.
@@ -162,17 +164,20 @@ pub(crate) fn count(records: &mut dyn Records) -> usize {
     items
 }
 
-pub(crate) fn pages(seen: &[Seen]) -> Vec<&Page> {
-    seen.iter().filter_map(|seen| if let Seen::Document(page) = seen { Some(page) } else { None }).collect()
+pub(crate) fn pages(seen: &[OwnedItem]) -> Vec<&Page> {
+    seen.iter()
+        .filter_map(|seen| if let OwnedItem::Document(page) = seen { Some(page) } else { None })
+        .collect()
 }
 
-pub(crate) fn ids(seen: &[Seen]) -> Vec<&str> {
+pub(crate) fn ids(seen: &[OwnedItem]) -> Vec<&str> {
     pages(seen).iter().map(|page| page.id.as_str()).collect()
 }
 
-pub(crate) fn rejections(seen: &[Seen]) -> Vec<(u64, ReasonKind)> {
-    let rejected =
-        |seen: &Seen| if let Seen::Rejected(kind, position) = seen { Some((*position, *kind)) } else { None };
+pub(crate) fn rejections(seen: &[OwnedItem]) -> Vec<(u64, ReasonKind)> {
+    let rejected = |seen: &OwnedItem| {
+        if let OwnedItem::Rejected(kind, position) = seen { Some((*position, *kind)) } else { None }
+    };
     seen.iter().filter_map(rejected).collect()
 }
 

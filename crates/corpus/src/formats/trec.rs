@@ -21,9 +21,9 @@ use lookalike_model::{Content, Document, Extras, Media, Reason};
 use memchr::memmem::{Finder, find_iter};
 
 use super::resync::{skip_blank, skip_until, strip_first_line_end, strip_last_line_end};
-use crate::input::{Found, Stream};
+use crate::input::{SearchResult, Stream};
 use crate::reader::Records;
-use crate::record::Ledger;
+use crate::record::RecordCounter;
 use crate::{CorpusError, Item};
 
 const OPEN: &[u8] = b"<DOC>";
@@ -36,7 +36,7 @@ const LINE_ENDS: usize = 16;
 
 pub(crate) struct Trec {
     stream: Stream,
-    ledger: Ledger,
+    counter: RecordCounter,
     /// Collections write their tags in capitals, or all of them small.
     capitals: Tags,
     smalls: Tags,
@@ -45,7 +45,7 @@ pub(crate) struct Trec {
 }
 
 impl Trec {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
+    pub(crate) fn new(stream: Stream, counter: RecordCounter) -> Self {
         let capitals = Tags {
             line_open: b"\n<DOC>",
             close: Finder::new("</DOC>"),
@@ -64,7 +64,7 @@ impl Trec {
             header_end: Finder::new("</dochdr>"),
             closed_from: 0,
         };
-        Trec { stream, ledger, capitals, smalls, used: 0 }
+        Trec { stream, counter, capitals, smalls, used: 0 }
     }
 
     /// Frames the record at the front of the window.
@@ -91,7 +91,7 @@ impl Trec {
     }
 
     fn frame_document(&mut self, spelling: Spelling) -> io::Result<Frame> {
-        let limit = self.ledger.limit();
+        let limit = self.counter.limit();
         let tags = match spelling {
             Spelling::Capitals => &mut self.capitals,
             Spelling::Smalls => &mut self.smalls,
@@ -99,20 +99,20 @@ impl Trec {
         let found = tags.find_close(&mut self.stream, limit.saturating_add(NEAR))?;
         let window = self.stream.window();
         let end = match found {
-            Found::At(at) => at,
-            Found::End | Found::Limit => window.len(),
+            SearchResult::At(at) => at,
+            SearchResult::End | SearchResult::Limit => window.len(),
         };
-        if let Some(at) = tags.interloper(&window[..end]).filter(|&at| at <= limit) {
+        if let Some(at) = tags.next_document_inside(&window[..end]).filter(|&at| at <= limit) {
             self.used = at;
             return Ok(Frame::Unclosed);
         }
         match found {
-            Found::At(at) if at + OPEN.len() < limit => {
+            SearchResult::At(at) if at + OPEN.len() < limit => {
                 self.used = self.behind_line_ends(at + OPEN.len() + 1)?;
                 Ok(Frame::Document { spelling, body_end: at })
             }
-            Found::At(_) | Found::Limit => Ok(Frame::TooLong(spelling)),
-            Found::End => Ok(self.cut()),
+            SearchResult::At(_) | SearchResult::Limit => Ok(Frame::TooLong(spelling)),
+            SearchResult::End => Ok(self.cut()),
         }
     }
 
@@ -162,11 +162,11 @@ impl Trec {
             Frame::Cut(reason) => Reason::Truncated(reason.clone()),
             Frame::Unclosed => Reason::Broken("the document has no </DOC>".to_owned()),
             Frame::Junk => Reason::Broken("not a document: no <DOC> here".to_owned()),
-            Frame::TooLong(_) => Reason::TooLong { limit: self.ledger.limit() as u64 },
+            Frame::TooLong(_) => Reason::TooLong { limit: self.counter.limit() as u64 },
         };
         let whole = self.stream.window();
         let record = if self.used > 0 { &whole[..self.used] } else { whole };
-        let id = if matches!(frame, Frame::Junk) { None } else { told_number(record) };
+        let id = if matches!(frame, Frame::Junk) { None } else { number_of_rejected(record) };
         match frame {
             Frame::Junk => self.skip_junk()?,
             Frame::TooLong(spelling) => self.skip_document(spelling)?,
@@ -209,7 +209,7 @@ enum Step {
 const NUMBER_WITHIN: usize = 4 << 10;
 
 /// The number of a document that cannot be read.
-fn told_number(bytes: &[u8]) -> Option<String> {
+fn number_of_rejected(bytes: &[u8]) -> Option<String> {
     let head = bytes[..bytes.len().min(NUMBER_WITHIN)].to_ascii_lowercase();
     let begin = memchr::memmem::find(&head, b"<docno>")? + b"<docno>".len();
     let length = memchr::memmem::find(&head[begin..], b"</docno>")?;
@@ -222,24 +222,24 @@ impl Records for Trec {
         let (spelling, body_end) = match self.step() {
             Ok(Step::Document { spelling, body_end }) => (spelling, body_end),
             Ok(Step::Rejected(position, reason, id)) => {
-                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+                return Ok(Some(self.counter.reject_named(position, reason, id)));
             }
             Ok(Step::End) => return Ok(None),
-            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+            Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
         };
         let position = self.stream.offset();
         let raw = &self.stream.window()[..self.used];
         let parts = match self.tags(spelling).parts(&raw[OPEN.len()..body_end]) {
             Ok(parts) => parts,
             Err(reason) => {
-                let id = told_number(raw);
-                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+                let id = number_of_rejected(raw);
+                return Ok(Some(self.counter.reject_named(position, reason, id)));
             }
         };
-        let place = self.ledger.place(position);
+        let place = self.counter.place(position);
         let head = parts.header.unwrap_or_default();
         Ok(Some(Item::Document(Document {
-            id: if parts.id.is_empty() { self.ledger.own_id(place) } else { parts.id },
+            id: if parts.id.is_empty() { self.counter.own_id(place) } else { parts.id },
             url: address(head),
             media: if parts.header.is_some() { Media::Html } else { Media::Sgml },
             content: Content::Encoded { bytes: parts.content, charset: charset(head) },
@@ -274,20 +274,22 @@ struct Parts<'r> {
 
 impl Tags {
     /// Looks for `</DOC>`.
-    fn find_close(&mut self, stream: &mut Stream, limit: usize) -> io::Result<Found> {
+    fn find_close(&mut self, stream: &mut Stream, limit: usize) -> io::Result<SearchResult> {
         let from = usize::try_from(self.closed_from.saturating_sub(stream.offset())).unwrap_or(usize::MAX);
         let found = stream.find(&self.close, from.max(OPEN.len()), limit)?;
         let clear = match found {
-            Found::At(at) => at,
+            SearchResult::At(at) => at,
             // What the window holds beyond the limit has not been looked at.
-            Found::End | Found::Limit => stream.window().len().min(limit).saturating_sub(OPEN.len()),
+            SearchResult::End | SearchResult::Limit => {
+                stream.window().len().min(limit).saturating_sub(OPEN.len())
+            }
         };
         self.closed_from = self.closed_from.max(stream.offset() + clear as u64);
         Ok(found)
     }
 
     /// Finds the beginning of another document inside `bytes`.
-    fn interloper(&self, bytes: &[u8]) -> Option<usize> {
+    fn next_document_inside(&self, bytes: &[u8]) -> Option<usize> {
         let begins = |at: usize| self.number.find(head(&bytes[at..])).is_some();
         find_iter(bytes, self.line_open).map(|at| at + 1).find(|&at| begins(at))
     }
@@ -295,7 +297,7 @@ impl Tags {
     /// Finds the end of a document whose front is lost, or the beginning of the next one.
     fn end_of_document(&self, window: &[u8]) -> Option<usize> {
         let close = self.close.find(window);
-        let next = self.interloper(&window[..close.unwrap_or(window.len())]);
+        let next = self.next_document_inside(&window[..close.unwrap_or(window.len())]);
         next.or(close.map(|at| at + OPEN.len() + 1))
     }
 
@@ -378,7 +380,7 @@ mod tests {
     use super::*;
     use crate::ReadOptions;
     use crate::formats::testing::{
-        Seen, briefs, count, damaged, gzip, ledger, limited, read_all, stream, stream_by,
+        OwnedItem, briefs, count, counter, damaged, gzip, limited, read_all, stream, stream_by,
     };
 
     const WEB: &str = "<DOC>\n<DOCNO>WTX001-B01-1</DOCNO>\n<DOCOLDNO>IA1</DOCOLDNO>\n<DOCHDR>\n\
@@ -387,7 +389,7 @@ mod tests {
     const TEXT: &str = "<DOC>\n<DOCNO> AP-1 </DOCNO>\n<TEXT>\nAT&T <b\n</TEXT>\n</DOC>\n\n";
 
     fn trec(bytes: impl Into<Vec<u8>>) -> Trec {
-        Trec::new(stream(bytes), ledger(ReadOptions::default()))
+        Trec::new(stream(bytes), counter(ReadOptions::default()))
     }
 
     #[test]
@@ -415,7 +417,7 @@ mod tests {
         assert_eq!(whole.len(), 5);
         for step in 1..40 {
             let items =
-                read_all(&mut Trec::new(stream_by(file.clone(), step), ledger(ReadOptions::default())));
+                read_all(&mut Trec::new(stream_by(file.clone(), step), counter(ReadOptions::default())));
             assert_eq!(items, whole, "step {step}");
         }
     }
@@ -461,8 +463,8 @@ mod tests {
             let long = format!("<DOC>\n<DOCNO>long</DOCNO>\n{}\n{ending}", "x".repeat(500));
             for step in [1, 50, 10_000] {
                 let bytes = format!("{long}{TEXT}");
-                let all = read_all(&mut Trec::new(stream_by(bytes, step), ledger(limited(100))));
-                assert_eq!(all[0], Seen::Rejected(ReasonKind::TooLong, 0));
+                let all = read_all(&mut Trec::new(stream_by(bytes, step), counter(limited(100))));
+                assert_eq!(all[0], OwnedItem::Rejected(ReasonKind::TooLong, 0));
                 assert_eq!((all.len(), all[1].page().id.as_str()), (2, "AP-1"));
             }
         }
@@ -472,10 +474,10 @@ mod tests {
     fn the_limit_counts_from_doc_to_doc() {
         let length = TEXT.trim_end().len();
         for step in [1, 1000] {
-            let whole = read_all(&mut Trec::new(stream_by(TEXT, step), ledger(limited(length))));
-            assert!(matches!(whole[..], [Seen::Document(_)]));
-            let long = read_all(&mut Trec::new(stream_by(TEXT, step), ledger(limited(length - 1))));
-            assert_eq!(long, [Seen::Rejected(ReasonKind::TooLong, 0)]);
+            let whole = read_all(&mut Trec::new(stream_by(TEXT, step), counter(limited(length))));
+            assert!(matches!(whole[..], [OwnedItem::Document(_)]));
+            let long = read_all(&mut Trec::new(stream_by(TEXT, step), counter(limited(length - 1))));
+            assert_eq!(long, [OwnedItem::Rejected(ReasonKind::TooLong, 0)]);
         }
     }
 
@@ -484,8 +486,8 @@ mod tests {
         let open = TEXT.replace("</DOC>", "");
         let file = format!("{open}{WEB}{}{TEXT}", "junk ".repeat(100));
         for limit in 0..400 {
-            let whole = read_all(&mut Trec::new(stream(file.clone()), ledger(limited(limit))));
-            let dripped = read_all(&mut Trec::new(stream_by(file.clone(), 1), ledger(limited(limit))));
+            let whole = read_all(&mut Trec::new(stream(file.clone()), counter(limited(limit))));
+            let dripped = read_all(&mut Trec::new(stream_by(file.clone(), 1), counter(limited(limit))));
             assert_eq!(whole, dripped, "limit {limit}");
         }
     }
@@ -493,7 +495,7 @@ mod tests {
     #[test]
     fn a_shard_that_ends_inside_a_document_is_one_rejection() {
         let all = read_all(&mut trec(format!("{TEXT}<DOC>\n<DOCNO>b</DOCNO>\ncut")));
-        assert_eq!(all[1..], [Seen::Rejected(ReasonKind::Truncated, TEXT.len() as u64)]);
+        assert_eq!(all[1..], [OwnedItem::Rejected(ReasonKind::Truncated, TEXT.len() as u64)]);
     }
 
     #[test]
@@ -502,7 +504,7 @@ mod tests {
         members.truncate(members.len() - 12);
         members.extend(gzip(WEB.as_bytes()));
         let all = read_all(&mut trec(members));
-        assert_eq!(all[0], Seen::Rejected(ReasonKind::Truncated, 0));
+        assert_eq!(all[0], OwnedItem::Rejected(ReasonKind::Truncated, 0));
         assert_eq!((all.len(), all[1].page().id.as_str()), (2, "WTX001-B01-1"));
     }
 
@@ -515,7 +517,7 @@ mod tests {
     #[test]
     fn a_number_that_is_not_utf8_is_rejected() {
         let all = read_all(&mut trec(&b"<DOC><DOCNO>\xff</DOCNO></DOC>"[..]));
-        assert_eq!(all, [Seen::Rejected(ReasonKind::InvalidUtf8, 0)]);
+        assert_eq!(all, [OwnedItem::Rejected(ReasonKind::InvalidUtf8, 0)]);
     }
 
     #[test]
@@ -530,14 +532,14 @@ mod tests {
         assert_eq!(count(&mut trec("<DOC>\n".repeat(1_000_000))), 1);
         assert_eq!(count(&mut trec("<DOC>\n<DOCNO>1</DOCNO>\n".repeat(300_000))), 300_000);
         assert_eq!(count(&mut trec("<DOC></DOC>\n".repeat(1_000_000))), 1_000_000);
-        let mut short = Trec::new(stream("<DOC>\n".repeat(1_000_000)), ledger(limited(1000)));
+        let mut short = Trec::new(stream("<DOC>\n".repeat(1_000_000)), counter(limited(1000)));
         assert_eq!(count(&mut short), 1);
     }
 
     proptest! {
         #[test]
         fn no_bytes_make_the_reader_fail(bytes in prop::collection::vec(any::<u8>(), 0..300), step in 1usize..40) {
-            count(&mut Trec::new(stream_by(bytes, step), ledger(limited(64))));
+            count(&mut Trec::new(stream_by(bytes, step), counter(limited(64))));
         }
 
         #[test]
@@ -545,8 +547,8 @@ mod tests {
             bytes in damaged(format!("{WEB}{TEXT}").repeat(2).into_bytes()),
             step in 1usize..40,
         ) {
-            let whole = read_all(&mut Trec::new(stream(bytes.clone()), ledger(limited(200))));
-            let dripped = read_all(&mut Trec::new(stream_by(bytes, step), ledger(limited(200))));
+            let whole = read_all(&mut Trec::new(stream(bytes.clone()), counter(limited(200))));
+            let dripped = read_all(&mut Trec::new(stream_by(bytes, step), counter(limited(200))));
             prop_assert_eq!(whole, dripped);
         }
 

@@ -10,19 +10,19 @@ use std::ops::Range;
 use lookalike_model::{Content, Document, Media, Reason, Skip};
 use memchr::memmem::Finder;
 
-use super::framing::{Frame, Framer, Landmark, push_text};
-use super::http::{self, Blocks, Payload};
-use crate::input::{Found, Stream};
-use crate::look::FieldNames;
+use super::framing::{Frame, Framer, RecordPattern, push_text};
+use super::http::{self, BlockReader, Payload};
+use crate::first_records::FieldNames;
+use crate::input::{SearchResult, Stream};
 use crate::reader::Records;
-use crate::record::{ExtraValues, Ledger};
+use crate::record::{ExtraValues, RecordCounter};
 use crate::{CorpusError, Item};
 
 pub(crate) struct Warc {
-    framer: Framer<Version>,
-    ledger: Ledger,
+    framer: Framer<VersionLine>,
+    counter: RecordCounter,
     header: Header,
-    blocks: Blocks,
+    blocks: BlockReader,
     /// True when the record has an id, which stands in `id`.
     named: bool,
     id: String,
@@ -31,13 +31,13 @@ pub(crate) struct Warc {
 }
 
 impl Warc {
-    pub(crate) fn new(stream: Stream, ledger: Ledger) -> Self {
-        let extras = ExtraValues::new(&ledger.options);
+    pub(crate) fn new(stream: Stream, counter: RecordCounter) -> Self {
+        let extras = ExtraValues::new(&counter.options);
         Warc {
-            framer: Framer::new(stream, Version { needle: Finder::new(b"WARC/") }),
-            ledger,
+            framer: Framer::new(stream, VersionLine { needle: Finder::new(b"WARC/") }),
+            counter,
             header: Header::new(),
-            blocks: Blocks::default(),
+            blocks: BlockReader::default(),
             named: false,
             id: String::new(),
             url: String::new(),
@@ -52,20 +52,20 @@ impl Warc {
         if let Some(frame) = framer.move_on()? {
             return Ok(frame);
         }
-        framer.stream.ensure(Version::LOOKAHEAD)?;
+        framer.stream.ensure(VersionLine::LOOKAHEAD)?;
         if !framer.stream.window().starts_with(b"WARC/") {
-            let cut = Version::may_begin(framer.stream.window());
+            let cut = VersionLine::may_begin(framer.stream.window());
             return if cut {
                 Ok(framer.cut())
             } else {
                 framer.give_up(broken("a record should begin here"), 0)
             };
         }
-        match self.header.read(&mut framer.stream, &framer.landmark)? {
-            Head::Whole(head) => self.block(head),
-            Head::Cut => Ok(framer.cut()),
-            Head::TooLong(seen) => framer.give_up(broken("its header has no end"), seen),
-            Head::Glued(next) => {
+        match self.header.read(&mut framer.stream, &framer.pattern)? {
+            HeaderEnd::Whole(head) => self.block(head),
+            HeaderEnd::Cut => Ok(framer.cut()),
+            HeaderEnd::TooLong(seen) => framer.give_up(broken("its header has no end"), seen),
+            HeaderEnd::Glued(next) => {
                 Ok(framer.give_up_before(next, broken("another record begins inside its header")))
             }
         }
@@ -80,7 +80,7 @@ impl Warc {
         if length.is_none() && !self.header.has_kind(window, "warcinfo") {
             return self.framer.give_up(broken("its Content-Length is missing or no number"), head);
         }
-        self.framer.block(head, length, self.ledger.limit())
+        self.framer.block(head, length, self.counter.limit())
     }
 }
 
@@ -92,13 +92,13 @@ impl Records for Warc {
     fn next(&mut self) -> Result<Option<Item<'_>>, CorpusError> {
         let frame = match self.frame() {
             Ok(frame) => frame,
-            Err(source) => return Err(CorpusError::reading(&self.ledger.shard)(source)),
+            Err(source) => return Err(CorpusError::reading(&self.counter.shard)(source)),
         };
         let block = match frame {
             Frame::End => return Ok(None),
             Frame::Rejected(position, reason) => {
                 let id = self.named.then(|| self.id.clone());
-                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+                return Ok(Some(self.counter.reject_named(position, reason, id)));
             }
             Frame::Record(block) => block,
         };
@@ -106,24 +106,24 @@ impl Records for Warc {
         let window = self.framer.stream.window();
         let raw = Some(self.framer.raw());
         let head = &window[..block.start];
-        let payload = self.header.payload(window, &window[block], &mut self.blocks, self.ledger.limit());
+        let payload = self.header.payload(window, &window[block], &mut self.blocks, self.counter.limit());
         let (media, bytes, charset) = match payload {
             Payload::Document { media, bytes, charset } => (media, bytes, charset),
             Payload::Skipped(kind) => return Ok(Some(Item::Skipped(Skip { kind, position, raw }))),
             Payload::Rejected(reason) => {
                 let id = self.named.then(|| self.id.clone());
-                return Ok(Some(self.ledger.reject_named(position, reason, id)));
+                return Ok(Some(self.counter.reject_named(position, reason, id)));
             }
         };
-        let place = self.ledger.place(position);
+        let place = self.counter.place(position);
         let addressed = self.header.url(window).map(|url| unfold(url, &mut self.url)).is_some();
         self.extras.clear();
-        for (index, name) in self.ledger.options.extras.iter().enumerate() {
+        for (index, name) in self.counter.options.extras.iter().enumerate() {
             let value = header_value(head, name);
             self.extras.set(index, |text| value.map(|value| push_unfolded(value, text)).is_some());
         }
         Ok(Some(Item::Document(Document {
-            id: if self.named { &self.id } else { self.ledger.own_id(place) },
+            id: if self.named { &self.id } else { self.counter.own_id(place) },
             url: addressed.then_some(self.url.as_str()),
             media,
             content: Content::Encoded { bytes, charset },
@@ -143,11 +143,11 @@ impl Records for Warc {
 }
 
 /// The line that every record begins with, such as `WARC/1.0`.
-struct Version {
+struct VersionLine {
     needle: Finder<'static>,
 }
 
-impl Version {
+impl VersionLine {
     /// Room for a version line with some white space.
     const LONGEST: usize = 32;
 
@@ -161,7 +161,7 @@ impl Version {
     }
 }
 
-impl Landmark for Version {
+impl RecordPattern for VersionLine {
     const BEFORE: usize = 0;
     const LOOKAHEAD: usize = 128;
     const SEPARATOR: usize = 2;
@@ -250,7 +250,7 @@ struct Header {
 }
 
 /// The way in which the header of a record ends.
-enum Head {
+enum HeaderEnd {
     /// With an empty line; the block begins here.
     Whole(usize),
     /// Not within the window's last byte, behind which nothing comes.
@@ -270,56 +270,56 @@ impl Header {
     }
 
     /// Reads the header at the front of the window, line by line.
-    fn read(&mut self, stream: &mut Stream, version: &Version) -> io::Result<Head> {
+    fn read(&mut self, stream: &mut Stream, version: &VersionLine) -> io::Result<HeaderEnd> {
         self.values = [None; FIELDS.len()];
         let mut start = 0;
         let mut last = None;
         let mut glued = None;
         loop {
             let end = match stream.find(&self.line_end, start, Self::LIMIT)? {
-                Found::At(end) => end,
-                Found::End => return Ok(Head::Cut),
-                Found::Limit => return Ok(Head::TooLong(start.max(1))),
+                SearchResult::At(end) => end,
+                SearchResult::End => return Ok(HeaderEnd::Cut),
+                SearchResult::Limit => return Ok(HeaderEnd::TooLong(start.max(1))),
             };
-            stream.ensure(end + 1 + Version::LOOKAHEAD)?;
+            stream.ensure(end + 1 + VersionLine::LOOKAHEAD)?;
             let window = stream.window();
             if window[start..end].iter().all(|&byte| byte == b'\r') {
-                return Ok(Head::Whole(end + 1));
+                return Ok(HeaderEnd::Whole(end + 1));
             }
-            if start > 0 && Version::begins(window, start) {
-                return Ok(Head::Glued(start));
+            if start > 0 && VersionLine::begins(window, start) {
+                return Ok(HeaderEnd::Glued(start));
             }
             glued = version.inside(window, start + 1..end).or(glued);
-            let taken = if start == 0 { Taken::Nameless } else { self.take(window, start..end, &mut last) };
-            if let (Some(next), Taken::Again | Taken::Nameless) = (glued, taken) {
-                return Ok(Head::Glued(next));
+            let kind = if start == 0 { LineKind::Nameless } else { self.take(window, start..end, &mut last) };
+            if let (Some(next), LineKind::Repeated | LineKind::Nameless) = (glued, kind) {
+                return Ok(HeaderEnd::Glued(next));
             }
             start = end + 1;
         }
     }
 
     /// Notes one header line; `last` is the field that a folded line goes on with.
-    fn take(&mut self, window: &[u8], line: Range<usize>, last: &mut Option<usize>) -> Taken {
+    fn take(&mut self, window: &[u8], line: Range<usize>, last: &mut Option<usize>) -> LineKind {
         let text = &window[line.clone()];
         if matches!(text.first(), Some(b' ' | b'\t')) {
             if let Some((_, end)) = last.and_then(|index| self.values[index].as_mut()) {
                 *end = line.end;
             }
-            return Taken::Other;
+            return LineKind::Other;
         }
         *last = None;
-        let Some(colon) = memchr::memchr(b':', text) else { return Taken::Nameless };
+        let Some(colon) = memchr::memchr(b':', text) else { return LineKind::Nameless };
         let name = text[..colon].trim_ascii();
         let Some(index) = FIELDS.iter().position(|(_, known)| name.eq_ignore_ascii_case(known.as_bytes()))
         else {
-            return Taken::Other;
+            return LineKind::Other;
         };
         if self.values[index].is_some() {
-            return Taken::Again;
+            return LineKind::Repeated;
         }
         self.values[index] = Some((line.start + colon + 1, line.end));
         *last = Some(index);
-        Taken::Other
+        LineKind::Other
     }
 
     /// The value of a field, unless it is empty.
@@ -356,7 +356,7 @@ impl Header {
         &self,
         window: &'a [u8],
         block: &'a [u8],
-        blocks: &'a mut Blocks,
+        blocks: &'a mut BlockReader,
         limit: usize,
     ) -> Payload<'a> {
         let Some(kind) = self.value(window, Field::Kind) else {
@@ -388,9 +388,9 @@ const SKIPPED: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "conti
 
 /// The kind of a header line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Taken {
+enum LineKind {
     /// A field that was there before.
-    Again,
+    Repeated,
     /// A line without a name.
     Nameless,
     Other,

@@ -31,7 +31,7 @@ impl Compression {
         [Compression::Gzip, Compression::Zstd, Compression::Bzip2, Compression::Xz, Compression::Lz4];
 
     /// The compression that `bytes`, the first of a file, show; `named` decides where two kinds begin alike.
-    pub(crate) fn seen(bytes: &[u8], named: Compression) -> Self {
+    pub(crate) fn detect(bytes: &[u8], named: Compression) -> Self {
         let shows = |kind: &Compression| kind.begins_member(bytes);
         if shows(&named) {
             return named;
@@ -121,9 +121,9 @@ mod tests {
     #[test]
     fn a_frame_without_data_is_of_the_kind_that_the_name_tells() {
         let frame = b"\x50\x2a\x4d\x18\0\0\0\0";
-        assert_eq!(Compression::seen(frame, Compression::None), Compression::Zstd);
-        assert_eq!(Compression::seen(frame, Compression::Lz4), Compression::Lz4);
-        assert_eq!(Compression::seen(b"text", Compression::Lz4), Compression::None);
+        assert_eq!(Compression::detect(frame, Compression::None), Compression::Zstd);
+        assert_eq!(Compression::detect(frame, Compression::Lz4), Compression::Lz4);
+        assert_eq!(Compression::detect(b"text", Compression::Lz4), Compression::None);
     }
 
     #[test]

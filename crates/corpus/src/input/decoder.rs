@@ -16,7 +16,7 @@ pub(super) enum Decoder {
     Zstd(zstd::stream::read::Decoder<'static, Replay>),
     Bzip2(bzip2::bufread::BzDecoder<Replay>),
     Xz(liblzma::bufread::XzDecoder<Replay>),
-    Lz4(lz4_flex::frame::FrameDecoder<Ending>),
+    Lz4(lz4_flex::frame::FrameDecoder<EofTracker>),
 }
 
 impl Decoder {
@@ -36,7 +36,7 @@ impl Decoder {
                 Decoder::Xz(liblzma::bufread::XzDecoder::new_stream(raw, stream))
             }
             Compression::Lz4 => {
-                Decoder::Lz4(lz4_flex::frame::FrameDecoder::new(Ending { raw, reached: false }))
+                Decoder::Lz4(lz4_flex::frame::FrameDecoder::new(EofTracker { raw, reached: false }))
             }
         })
     }
@@ -70,12 +70,12 @@ impl Decoder {
 
 /// Raw bytes that remember whether somebody asked for more than there are. The decoder of lz4 takes a file that ends between two blocks for
 /// the end of the frame.
-pub(super) struct Ending {
+pub(super) struct EofTracker {
     raw: Replay,
     reached: bool,
 }
 
-impl Read for Ending {
+impl Read for EofTracker {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.raw.read(out)?;
         self.reached |= length == 0 && !out.is_empty();

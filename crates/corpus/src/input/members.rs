@@ -8,21 +8,21 @@ use std::io::{self, BufRead, Read};
 
 use super::compression::{MAGIC, is_skippable};
 use super::decoder::Decoder;
-use super::window::{LOOKED_AT, Window};
+use super::window::{HEADER_BYTES, Window};
 use super::{Chunk, Compression, Refusal, Replay, Source};
-use crate::options::Share;
+use crate::options::DecoderBudget;
 
-/// Second looks at the same bytes, in a row, that damage is worth.
-const SECOND_LOOKS: u32 = 8;
+/// Most times in a row that bytes are read again behind damage.
+const MAX_REREADS: u32 = 8;
 
 /// All members of a compressed file as one stream of bytes.
 pub(crate) struct Members {
     compression: Compression,
-    share: Share,
+    budget: DecoderBudget,
     /// True once a member has begun.
     begun: bool,
-    /// Times in a row that damaged bytes were looked at again.
-    second_looks: u32,
+    /// Times in a row that damaged bytes were read again.
+    rereads: u32,
     state: State,
 }
 
@@ -40,8 +40,8 @@ enum State {
 }
 
 impl Members {
-    pub(crate) fn new(compression: Compression, raw: Replay, share: Share) -> Self {
-        Members { compression, share, begun: false, second_looks: 0, state: State::Between(raw) }
+    pub(crate) fn new(compression: Compression, raw: Replay, budget: DecoderBudget) -> Self {
+        Members { compression, budget, begun: false, rereads: 0, state: State::Between(raw) }
     }
 
     /// Begins the next member, or passes over what is none; `None` when there is more to read.
@@ -55,15 +55,15 @@ impl Members {
             return Ok(Some(Chunk::End));
         }
         if !self.compression.begins_member(head) {
-            return self.begin_nowhere(raw).map(Some);
+            return self.missing_member(raw).map(Some);
         }
         if self.compression == Compression::Lz4 && is_skippable(head) {
             return self.skip_frame(raw);
         }
-        let window = Window::seen(raw.peek(LOOKED_AT)?);
+        let window = Window::parse(raw.peek(HEADER_BYTES)?);
         // Behind others, a member that cannot be decoded is more likely damaged than meant so.
         if !self.begun
-            && let Some(why) = window.and_then(|window| window.refused(self.share))
+            && let Some(why) = window.and_then(|window| window.refused(self.budget))
         {
             return Err(Refusal::error(why));
         }
@@ -75,9 +75,9 @@ impl Members {
     }
 
     /// Says what is wrong where a member should begin and none does.
-    fn begin_nowhere(&mut self, mut raw: Replay) -> io::Result<Chunk> {
+    fn missing_member(&mut self, mut raw: Replay) -> io::Result<Chunk> {
         let lz = matches!(self.compression, Compression::Zstd | Compression::Lz4);
-        if lz && self.look_back(&mut raw)? {
+        if lz && self.find_member_inside_last(&mut raw)? {
             self.state = State::Between(raw);
             return Ok(Chunk::Corrupt(self.member("is cut off before the next one")));
         }
@@ -117,7 +117,7 @@ impl Members {
 
     /// Looks for a member that begins inside the last one, and goes there. A frame of zstd or lz4 need not have a
     /// checksum, so one that is cut can eat the beginning of the next and seem whole.
-    fn look_back(&self, raw: &mut Replay) -> io::Result<bool> {
+    fn find_member_inside_last(&self, raw: &mut Replay) -> io::Result<bool> {
         let length = raw.since_mark();
         raw.rewind_behind_mark();
         for _ in 1..length {
@@ -135,13 +135,13 @@ impl Members {
         if let Some(failure) = raw.take_failure() {
             return Err(failure);
         }
-        // Crafted members can fail far behind their beginning, each a little further on: after a few second looks
-        // in a row, what the decoder has eaten is not looked at again.
-        self.second_looks += 1;
-        if self.second_looks <= SECOND_LOOKS {
+        // Crafted members can fail far behind their beginning, each a little further on: after it was read again
+        // a few times in a row, what the decoder has taken is passed over.
+        self.rereads += 1;
+        if self.rereads <= MAX_REREADS {
             raw.rewind_behind_mark();
         } else {
-            self.second_looks = 0;
+            self.rereads = 0;
         }
         loop {
             let head = raw.peek(MAGIC)?;
@@ -173,12 +173,12 @@ impl Source for Members {
                 }
                 State::Inside { mut decoder, window, given } => match decoder.read(out) {
                     Ok(0) => {
-                        self.second_looks = 0;
+                        self.rereads = 0;
                         self.state = State::Between(decoder.into_raw());
                     }
                     Ok(length) => {
                         let given = given + length as u64;
-                        if let Some(why) = window.and_then(|window| window.refused_behind(given, self.share))
+                        if let Some(why) = window.and_then(|window| window.refused_after(given, self.budget))
                         {
                             return Err(Refusal::error(why));
                         }
@@ -233,9 +233,9 @@ mod tests {
 
     /// Reads a file: returns its bytes, and the offsets of damage in them, each with true if the bytes before it are corrupt.
     fn read(compression: Compression, file: &[u8]) -> (Vec<u8>, Vec<(usize, bool)>) {
-        assert_eq!(Compression::seen(file, Compression::None), compression);
+        assert_eq!(Compression::detect(file, Compression::None), compression);
         let raw = Replay::new(Box::new(io::Cursor::new(file.to_vec())));
-        let mut members = Members::new(compression, raw, Share::default());
+        let mut members = Members::new(compression, raw, DecoderBudget::default());
         let (mut bytes, mut faults) = (Vec::new(), Vec::new());
         let mut out = [0; 1000];
         loop {
@@ -371,7 +371,7 @@ mod tests {
             let mut half = compress(compression, &text(6, 5000));
             half.truncate(half.len() / 2);
             let raw = Replay::new(Box::new(Failing(io::Cursor::new(half))));
-            let mut members = Members::new(compression, raw, Share::default());
+            let mut members = Members::new(compression, raw, DecoderBudget::default());
             let mut out = [0; 1000];
             let error = loop {
                 match members.read(&mut out) {

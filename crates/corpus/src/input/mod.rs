@@ -22,7 +22,7 @@ pub(crate) mod window;
 pub(crate) use compression::Compression;
 pub(crate) use refusal::Refusal;
 pub(crate) use replay::Replay;
-pub(crate) use stream::{Found, Stream};
+pub(crate) use stream::{SearchResult, Stream};
 
 /// The result of one attempt to read.
 #[derive(Debug)]

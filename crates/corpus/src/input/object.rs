@@ -28,7 +28,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::address::{Address, Scheme};
 use self::ranges::Ranges;
-use crate::{CorpusError, LeftOut, Shard};
+use crate::{CorpusError, LeftOutFiles, Shard};
 
 /// A store that can also list by a prefix that ends within a name, which patterns need.
 trait Bucket: ObjectStore + PaginatedListStore {}
@@ -37,7 +37,7 @@ impl<T: ObjectStore + PaginatedListStore> Bucket for T {}
 
 /// The shards that an address names: one object, all below a prefix, or all that a pattern matches; and bucket and key of the
 /// folder that they lie in.
-pub(crate) fn list(input: &str, left_out: &mut LeftOut) -> Result<(Vec<Shard>, String), CorpusError> {
+pub(crate) fn list(input: &str, left_out: &mut LeftOutFiles) -> Result<(Vec<Shard>, String), CorpusError> {
     let reading = |source| CorpusError::Read { name: input.to_owned(), source };
     let address = Address::parse(input).map_err(reading)?;
     let bucket = connect(&address).map_err(reading)?;
@@ -71,7 +71,7 @@ fn connect(address: &Address) -> io::Result<Arc<dyn Bucket>> {
             MicrosoftAzureBuilder::from_env().with_container_name(name).build().map(|az| Arc::new(az) as _)
         }
     };
-    bucket.map_err(plain)
+    bucket.map_err(to_io_error)
 }
 
 /// Runs `work` to its end on a thread of its own: inside a caller's runtime no second one may begin.
@@ -88,7 +88,7 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 /// Turns the error of a store into one sentence.
-fn plain(error: Error) -> io::Error {
+fn to_io_error(error: Error) -> io::Error {
     match error {
         Error::NotFound { .. } => {
             io::Error::new(io::ErrorKind::NotFound, "there is no such object or bucket")
@@ -126,19 +126,19 @@ mod tests {
     #[test]
     fn complaints_are_one_sentence() {
         let denied = Error::PermissionDenied { path: "k".into(), source: "<Error>\n  <Code/>".into() };
-        let denied = plain(denied);
+        let denied = to_io_error(denied);
         assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied);
         assert_eq!(denied.to_string(), "the store denies access with these credentials (<Error> <Code/>)");
         let missing = Error::NotFound { path: "k".into(), source: "404".into() };
-        assert_eq!(plain(missing).to_string(), "there is no such object or bucket");
+        assert_eq!(to_io_error(missing).to_string(), "there is no such object or bucket");
         let no_bucket = "404:\n<Error><Code>NoSuchBucket</Code></Error>".into();
-        let no_bucket = plain(Error::Generic { store: "S3", source: no_bucket });
+        let no_bucket = to_io_error(Error::Generic { store: "S3", source: no_bucket });
         assert_eq!(no_bucket.to_string(), "there is no such bucket");
     }
 
     #[test]
     fn an_address_without_bucket_is_named() {
-        let error = list("s3:///key", &mut LeftOut::default()).unwrap_err().to_string();
+        let error = list("s3:///key", &mut LeftOutFiles::default()).unwrap_err().to_string();
         assert_eq!(error, "cannot read s3:///key: the address names no bucket");
     }
 }

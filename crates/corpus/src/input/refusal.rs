@@ -20,7 +20,7 @@ impl Refusal {
 }
 
 /// First bytes of files that cannot be read, with what these are and what to do.
-const KNOWN: [(&[u8], &str, &str); 12] = [
+const UNSUPPORTED: [(&[u8], &str, &str); 12] = [
     (b"\x1f\x9d", "compressed with compress (.Z)", UNPACK),
     (b"\x1f\x1e", "compressed with pack (.z)", UNPACK),
     (b"\x89LZO\0\r\n\x1a\n", "compressed with lzop", UNPACK),
@@ -38,12 +38,12 @@ const KNOWN: [(&[u8], &str, &str); 12] = [
 const UNPACK: &str = "unpack it first, or compress it with gzip, zstd, bzip2, xz or lz4";
 
 /// Refuses a file that begins with `head` if it is of a kind that is known and cannot be read.
-pub(super) fn refuse_known(head: &[u8]) -> io::Result<()> {
+pub(super) fn refuse_unsupported(head: &[u8]) -> io::Result<()> {
     let known = |(magic, ..): &&(&[u8], &str, &str)| {
         // Three letters alone could begin a text.
         head.starts_with(magic) && (*magic != b"ORC" || head.get(3).is_some_and(|byte| *byte < 9))
     };
-    let found = KNOWN.iter().find(known).map(|(_, what, advice)| (*what, *advice));
+    let found = UNSUPPORTED.iter().find(known).map(|(_, what, advice)| (*what, *advice));
     let found =
         found.or_else(|| is_lzma_alone(head).then_some(("compressed with LZMA alone (.lzma)", UNPACK)));
     match found {
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_refused_by_name() {
-        let sentence = |head: &[u8]| refuse_known(head).unwrap_err().to_string();
+        let sentence = |head: &[u8]| refuse_unsupported(head).unwrap_err().to_string();
         for (head, what) in [
             (&b"\x1f\x9d\x90"[..], "compress (.Z)"),
             (b"7z\xbc\xaf\x27\x1c\0\x04", "7z archive"),
@@ -91,7 +91,7 @@ mod tests {
             b"ORCs are here",
             b"\x1f\x8b\x08",
         ] {
-            assert!(refuse_known(head).is_ok(), "{head:?}");
+            assert!(refuse_unsupported(head).is_ok(), "{head:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 const CHUNK: usize = 128 << 10;
 
 /// Most bytes behind the mark that are kept to be read again. Members of crawls hold one record and are far smaller.
-const KEEP: usize = 4 << 20;
+const MOST_KEPT: usize = 4 << 20;
 
 /// A buffered reader with a mark.
 pub(crate) struct Replay {
@@ -60,7 +60,7 @@ impl Replay {
     /// Appends one chunk; drops bytes that can no longer be asked for.
     fn grow(&mut self) -> io::Result<usize> {
         let kept_from = match self.mark {
-            Some(mark) if self.at - mark <= KEEP => mark,
+            Some(mark) if self.at - mark <= MOST_KEPT => mark,
             _ => {
                 self.mark = None;
                 self.at

@@ -5,7 +5,7 @@ use std::io;
 use memchr::memmem::Finder;
 
 use super::{Chunk, Compression, Replay, Source, members::Members, refusal};
-use crate::options::Share;
+use crate::options::DecoderBudget;
 
 const CHUNK: usize = 256 << 10;
 
@@ -20,17 +20,17 @@ pub(crate) struct Stream {
     end: usize,
     /// Offset of the window's first byte in the uncompressed shard.
     offset: u64,
-    halt: Option<Halt>,
+    end_reason: Option<StreamEnd>,
 }
 
-enum Halt {
+enum StreamEnd {
     End,
     Fault { reason: String, corrupt: bool },
 }
 
 /// The result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum SearchResult {
     /// The needle stands at this offset in the window.
     At(usize),
     /// The shard ends, or is damaged, before the needle: the window holds all up to there.
@@ -43,19 +43,19 @@ impl Stream {
     /// A stream over `raw`, whose compression is seen from its first bytes; where these are neither compressed
     /// nor text, they are damaged, and the compression is the one that the shard's name tells. Kinds of files that cannot be
     /// read are refused.
-    pub(crate) fn open(mut raw: Replay, named: Compression, share: Share) -> io::Result<Self> {
+    pub(crate) fn open(mut raw: Replay, named: Compression, budget: DecoderBudget) -> io::Result<Self> {
         let head = raw.peek(256)?;
         let is_text = head.iter().all(|byte| !matches!(byte, 0..=8 | 14..=26 | 28..=31));
-        refusal::refuse_known(head)?;
-        let compression = match Compression::seen(head, named) {
+        refusal::refuse_unsupported(head)?;
+        let compression = match Compression::detect(head, named) {
             Compression::None if !is_text => named,
             seen => seen,
         };
         let source: Box<dyn Source> = match compression {
             Compression::None => Box::new(raw),
-            _ => Box::new(Members::new(compression, raw, share)),
+            _ => Box::new(Members::new(compression, raw, budget)),
         };
-        Ok(Stream { source, compression, buffer: Vec::new(), start: 0, end: 0, offset: 0, halt: None })
+        Ok(Stream { source, compression, buffer: Vec::new(), start: 0, end: 0, offset: 0, end_reason: None })
     }
 
     /// Returns the compression of the shard.
@@ -105,7 +105,7 @@ impl Stream {
 
     /// Makes the window longer; false when the shard ends here or is damaged here.
     pub(crate) fn more(&mut self) -> io::Result<bool> {
-        if self.halt.is_some() {
+        if self.end_reason.is_some() {
             return Ok(false);
         }
         if self.start == self.end {
@@ -127,9 +127,9 @@ impl Stream {
                 self.end += length;
                 return Ok(true);
             }
-            Chunk::End => self.halt = Some(Halt::End),
-            Chunk::Fault(reason) => self.halt = Some(Halt::Fault { reason, corrupt: false }),
-            Chunk::Corrupt(reason) => self.halt = Some(Halt::Fault { reason, corrupt: true }),
+            Chunk::End => self.end_reason = Some(StreamEnd::End),
+            Chunk::Fault(reason) => self.end_reason = Some(StreamEnd::Fault { reason, corrupt: false }),
+            Chunk::Corrupt(reason) => self.end_reason = Some(StreamEnd::Fault { reason, corrupt: true }),
         }
         Ok(false)
     }
@@ -146,8 +146,8 @@ impl Stream {
 
     /// Returns the reason why the shard seems to end here, if that is damage.
     pub(crate) fn fault(&self) -> Option<&str> {
-        match &self.halt {
-            Some(Halt::Fault { reason, .. }) => Some(reason),
+        match &self.end_reason {
+            Some(StreamEnd::Fault { reason, .. }) => Some(reason),
             _ => None,
         }
     }
@@ -155,33 +155,38 @@ impl Stream {
     /// True when the damage that [`Stream::fault`] told of lies in the bytes before it and not in a lack of
     /// bytes behind them.
     pub(crate) fn is_corrupt(&self) -> bool {
-        matches!(self.halt, Some(Halt::Fault { corrupt: true, .. }))
+        matches!(self.end_reason, Some(StreamEnd::Fault { corrupt: true, .. }))
     }
 
     /// Goes on behind the damage that [`Stream::fault`] told of.
     pub(crate) fn resume(&mut self) {
         if self.fault().is_some() {
-            self.halt = None;
+            self.end_reason = None;
         }
     }
 
     /// Looks for `needle` from `from` on, within the first `limit` bytes of the window. What the window holds
     /// beyond these is not looked at: how much that is depends on how the bytes come in.
-    pub(crate) fn find(&mut self, needle: &Finder<'_>, from: usize, limit: usize) -> io::Result<Found> {
+    pub(crate) fn find(
+        &mut self,
+        needle: &Finder<'_>,
+        from: usize,
+        limit: usize,
+    ) -> io::Result<SearchResult> {
         let length = needle.needle().len();
         let mut from = from;
         loop {
             let window = self.window();
             let within = &window[..window.len().min(limit)];
             if let Some(at) = within.get(from..).and_then(|rest| needle.find(rest)) {
-                return Ok(Found::At(from + at));
+                return Ok(SearchResult::At(from + at));
             }
             if window.len() >= limit {
-                return Ok(Found::Limit);
+                return Ok(SearchResult::Limit);
             }
             from = from.max((window.len() + 1).saturating_sub(length));
             if !self.more()? {
-                return Ok(Found::End);
+                return Ok(SearchResult::End);
             }
         }
     }
@@ -213,34 +218,36 @@ mod tests {
     use super::*;
 
     /// Gives chunks of the lengths named, again and again, and damage behind each `fault` bytes.
-    struct Pieces {
+    struct ChunkedSource {
         bytes: Vec<u8>,
         at: usize,
         lengths: Vec<usize>,
-        turn: usize,
+        next_length: usize,
         fault: Option<usize>,
     }
 
-    impl Source for Pieces {
+    impl Source for ChunkedSource {
         fn read(&mut self, out: &mut [u8]) -> io::Result<Chunk> {
             if self.fault.is_some_and(|fault| fault == self.at) {
                 self.fault = None;
                 return Ok(Chunk::Fault("damage".into()));
             }
             let until = self.fault.unwrap_or(self.bytes.len()).min(self.bytes.len());
-            let length = self.lengths[self.turn % self.lengths.len()].min(out.len()).min(until - self.at);
+            let length =
+                self.lengths[self.next_length % self.lengths.len()].min(out.len()).min(until - self.at);
             if length == 0 {
                 return Ok(Chunk::End);
             }
             out[..length].copy_from_slice(&self.bytes[self.at..self.at + length]);
             self.at += length;
-            self.turn += 1;
+            self.next_length += 1;
             Ok(Chunk::Bytes(length))
         }
     }
 
     fn stream(bytes: &[u8], lengths: &[usize], fault: Option<usize>) -> Stream {
-        let source = Pieces { bytes: bytes.to_vec(), at: 0, lengths: lengths.to_vec(), turn: 0, fault };
+        let source =
+            ChunkedSource { bytes: bytes.to_vec(), at: 0, lengths: lengths.to_vec(), next_length: 0, fault };
         Stream {
             source: Box::new(source),
             compression: Compression::None,
@@ -248,7 +255,7 @@ mod tests {
             start: 0,
             end: 0,
             offset: 0,
-            halt: None,
+            end_reason: None,
         }
     }
 
@@ -266,7 +273,7 @@ mod tests {
             from in 0usize..20,
         ) {
             let finder = Finder::new(&needle);
-            let expected = naive(&bytes, &needle, from).map_or(Found::End, Found::At);
+            let expected = naive(&bytes, &needle, from).map_or(SearchResult::End, SearchResult::At);
             prop_assert_eq!(stream(&bytes, &lengths, None).find(&finder, from, 1000).unwrap(), expected);
         }
 
@@ -333,9 +340,9 @@ mod tests {
         let finder = Finder::new(b"x");
         for length in [1, 7, 1000] {
             let find = |limit| stream(&bytes, &[length], None).find(&finder, 0, limit).unwrap();
-            assert_eq!(find(50), Found::Limit);
-            assert_eq!(find(100), Found::Limit);
-            assert_eq!(find(101), Found::At(100));
+            assert_eq!(find(50), SearchResult::Limit);
+            assert_eq!(find(100), SearchResult::Limit);
+            assert_eq!(find(101), SearchResult::At(100));
         }
     }
 
@@ -343,13 +350,13 @@ mod tests {
     fn damage_is_an_end_until_reading_is_resumed() {
         let mut stream = stream(b"one\ntwo\n", &[3], Some(2));
         let finder = Finder::new(b"\n");
-        assert_eq!(stream.find(&finder, 0, 100).unwrap(), Found::End);
+        assert_eq!(stream.find(&finder, 0, 100).unwrap(), SearchResult::End);
         assert_eq!((stream.window(), stream.fault()), (&b"on"[..], Some("damage")));
         assert!(!stream.more().unwrap());
         stream.advance(2);
         stream.resume();
         assert_eq!(stream.fault(), None);
-        assert_eq!(stream.find(&finder, 0, 100).unwrap(), Found::At(1));
+        assert_eq!(stream.find(&finder, 0, 100).unwrap(), SearchResult::At(1));
         assert_eq!(stream.offset(), 2);
         assert!(!stream.ensure(100).unwrap());
         stream.resume();
@@ -360,7 +367,7 @@ mod tests {
     fn the_compression_is_seen_from_the_first_bytes() {
         let open = |bytes: &[u8]| {
             let raw = Replay::new(Box::new(Cursor::new(bytes.to_vec())));
-            Stream::open(raw, Compression::None, Share::default()).unwrap()
+            Stream::open(raw, Compression::None, DecoderBudget::default()).unwrap()
         };
         assert_eq!(open(b"").compression(), Compression::None);
         assert_eq!(open(b"BZh9 is no beginning").compression(), Compression::None);

@@ -1,10 +1,10 @@
 //! Memory that a compressed member asks its decoder for, seen from the member's first bytes.
 
 use super::compression::XZ;
-use crate::options::Share;
+use crate::options::DecoderBudget;
 
 /// Bytes of a member that are looked at.
-pub(super) const LOOKED_AT: usize = 64;
+pub(super) const HEADER_BYTES: usize = 64;
 
 /// No writer of zstd asks for more.
 const MOST_ZSTD: u64 = 1 << 31;
@@ -25,7 +25,7 @@ pub(crate) struct Window {
 
 impl Window {
     /// The window of a zstd frame or an xz stream that begins with `head`; `None` where none can be told.
-    pub(crate) fn seen(head: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(head: &[u8]) -> Option<Self> {
         match head {
             [0x28, 0xb5, 0x2f, 0xfd, rest @ ..] => zstd(rest),
             _ => xz_dictionary(head).map(|bytes| Window { bytes, content: None, dictionary: None }),
@@ -34,26 +34,26 @@ impl Window {
 
     /// Bytes that a decoder holds at most; `None` where it needs a dictionary that is not there.
     #[cfg(feature = "parquet")]
-    pub(crate) fn alone(self) -> Option<u64> {
+    pub(crate) fn decoder_bytes(self) -> Option<u64> {
         self.dictionary.is_none().then(|| self.bytes.min(self.content.unwrap_or(u64::MAX)))
     }
 
-    /// Refuses a member that cannot be decoded within `share`, as far as can be told before it is, in words that follow the file's
+    /// Refuses a member that cannot be decoded within `budget`, as far as can be told before it is, in words that follow the file's
     /// name.
-    pub(super) fn refused(self, share: Share) -> Option<String> {
+    pub(super) fn refused(self, budget: DecoderBudget) -> Option<String> {
         match self.dictionary {
             Some(number) => Some(format!(
                 "is compressed with the zstd dictionary {number}, which is not in the file; unpack it first, or compress it \
                  without a dictionary"
             )),
-            None => self.refused_behind(self.content?, share),
+            None => self.refused_after(self.content?, budget),
         }
     }
 
     /// Refuses to decode a member further when it has given `given` bytes: only then does a decoder hold as many.
-    pub(super) fn refused_behind(self, given: u64, share: Share) -> Option<String> {
+    pub(super) fn refused_after(self, given: u64, budget: DecoderBudget) -> Option<String> {
         let needed = self.bytes.min(self.content.unwrap_or(u64::MAX));
-        if given.min(needed) <= share.most() / PARTS {
+        if given.min(needed) <= budget.bytes_per_reader() / PARTS {
             return None;
         }
         let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
@@ -61,8 +61,8 @@ impl Window {
             "is compressed with a window of {} MiB, and one decoder may take {} MiB here; give --memory {}M, or compress it \
              with a smaller window",
             mebibytes(needed),
-            (share.most() / PARTS) >> 20,
-            mebibytes(share.needed(needed.saturating_mul(PARTS))),
+            (budget.bytes_per_reader() / PARTS) >> 20,
+            mebibytes(budget.needed(needed.saturating_mul(PARTS))),
         ))
     }
 }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn window(head: &[u8]) -> Option<u64> {
-        Window::seen(head).map(|window| window.bytes)
+        Window::parse(head).map(|window| window.bytes)
     }
 
     #[test]
@@ -164,7 +164,7 @@ mod tests {
             assert_eq!(window(&frame(log, None)), Some(1 << log), "log {log}");
         }
         for content in [1, 255, 256, 70_000] {
-            let seen = Window::seen(&frame(28, Some(content))).unwrap();
+            let seen = Window::parse(&frame(28, Some(content))).unwrap();
             assert_eq!((seen.content, seen.dictionary), (Some(content), None));
         }
         assert_eq!(window(b"\x28\xb5\x2f\xfd"), None);
@@ -184,20 +184,25 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_window_and_the_memory_that_would_do() {
-        // Half of the room for four shards, and half of that for the window.
-        let share = Share { room: 512 << 20, beside: 100 << 20, readers: 4, least: 1 << 20 };
-        let seen = Window::seen(&frame(28, None)).unwrap();
-        assert_eq!(seen.refused(share), None, "it may hold next to nothing");
-        assert_eq!(seen.refused_behind(32 << 20, share), None);
+        // Half of the bytes for four shards, and half of that for the window.
+        let budget = DecoderBudget {
+            buffer_bytes: 512 << 20,
+            other_bytes: 100 << 20,
+            readers: 4,
+            min_reader_bytes: 1 << 20,
+        };
+        let seen = Window::parse(&frame(28, None)).unwrap();
+        assert_eq!(seen.refused(budget), None, "it may hold next to nothing");
+        assert_eq!(seen.refused_after(32 << 20, budget), None);
         let refused = "is compressed with a window of 256 MiB, and one decoder may take 32 MiB here; give --memory 4196M, or \
              compress it with a smaller window";
-        assert_eq!(seen.refused_behind((32 << 20) + 1, share).unwrap(), refused);
+        assert_eq!(seen.refused_after((32 << 20) + 1, budget).unwrap(), refused);
         let long = Window { content: Some(1 << 40), ..seen };
-        assert_eq!(long.refused(share).unwrap(), refused);
-        assert_eq!(long.refused(Share { room: 4096 << 20, ..share }), None);
-        assert_eq!(long.refused(Share::default()), None);
-        assert_eq!(Window { content: Some(1000), ..seen }.refused(share), None);
+        assert_eq!(long.refused(budget).unwrap(), refused);
+        assert_eq!(long.refused(DecoderBudget { buffer_bytes: 4096 << 20, ..budget }), None);
+        assert_eq!(long.refused(DecoderBudget::default()), None);
+        assert_eq!(Window { content: Some(1000), ..seen }.refused(budget), None);
         let foreign = Window { dictionary: Some(7), ..seen };
-        assert!(foreign.refused(Share::default()).unwrap().contains("the zstd dictionary 7"));
+        assert!(foreign.refused(DecoderBudget::default()).unwrap().contains("the zstd dictionary 7"));
     }
 }

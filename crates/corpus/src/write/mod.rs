@@ -46,7 +46,7 @@ pub use jsonl::JsonlWriter;
 pub use parquet::ParquetWriter;
 pub use pending::{Temporary, abandon};
 pub use rows::{RowFormat, RowWriter};
-pub use shard::{Copied, Decide, Fate, Note, copy_shard};
+pub use shard::{CopyCounts, Decide, Fate, Note, copy_shard};
 pub use sink::Sink;
 pub use warc::WarcWriter;
 

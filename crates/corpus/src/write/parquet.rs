@@ -30,7 +30,7 @@ use super::shard::{CLUSTER, COPIES, Note, Verdict};
 use crate::formats::parquet::{
     BATCH_ROWS, FileLimits, TooLarge, batch_rows, guarded, open_column, read_rows, rows_of, unreadable,
 };
-use crate::{CorpusError, Share};
+use crate::{CorpusError, DecoderBudget};
 
 /// Bytes of rows at which a row group is written.
 const GROUP_BYTES: usize = 64 << 20;
@@ -126,7 +126,7 @@ impl ParquetWriter {
     /// Begins the file, if that is still to be done, with columns for what the documents so far have.
     fn begin(&mut self) -> Result<(), CorpusError> {
         let Some(file) = self.file.take() else { return Ok(()) };
-        self.columns = FieldColumns::seen(self.rows.others.iter());
+        self.columns = FieldColumns::infer(self.rows.others.iter());
         let writer =
             begin_file(file, self.columns.as_ref()).map_err(|error| failure(&self.pending, error))?;
         self.writer = Some(writer);
@@ -266,15 +266,16 @@ pub fn filter_rows(
 ) -> Result<(), CorpusError> {
     let name = source.display().to_string();
     let mut decide = |row| Ok(if keep(row) { Verdict::Keep } else { Verdict::Drop });
-    let copy = RowCopy { source, name: &name, annotated: false, rejects: false, share: Share::default() };
+    let copy =
+        RowCopy { source, name: &name, annotated: false, rejects: false, budget: DecoderBudget::default() };
     match copy.run(target, &mut decide) {
-        Err(Halt::Failed(error)) => Err(error),
-        Ok(_) | Err(Halt::Stopped) => Ok(()),
+        Err(CopyAbort::Failed(error)) => Err(error),
+        Ok(_) | Err(CopyAbort::Stopped) => Ok(()),
     }
 }
 
 /// The reason why a copy ends early.
-pub(super) enum Halt {
+pub(super) enum CopyAbort {
     /// It was asked to.
     Stopped,
     Failed(CorpusError),
@@ -291,7 +292,7 @@ pub(super) struct RowCopy<'c> {
     /// without rows.
     pub(super) rejects: bool,
     /// Memory that its pages may take.
-    pub(super) share: Share,
+    pub(super) budget: DecoderBudget,
 }
 
 impl RowCopy<'_> {
@@ -299,20 +300,20 @@ impl RowCopy<'_> {
     pub(super) fn run(
         &self,
         target: &Path,
-        decide: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
-    ) -> Result<u64, Halt> {
-        let unread = |error| Halt::Failed(unreadable(self.name, error));
-        let unopened = |source| Halt::Failed(CorpusError::reading(self.name)(source));
+        decide: &mut dyn FnMut(u64) -> Result<Verdict, CopyAbort>,
+    ) -> Result<u64, CopyAbort> {
+        let unread = |error| CopyAbort::Failed(unreadable(self.name, error));
+        let unopened = |source| CopyAbort::Failed(CorpusError::reading(self.name)(source));
         let file = File::open(self.source).map_err(unopened)?;
         // Another reader of the same file goes ahead, and has as much: nothing else is under way then.
         let limits = FileLimits {
             file: Arc::new(file.try_clone().map_err(unopened)?),
-            most: self.share.most(),
+            most: self.budget.bytes_per_reader(),
             longest: u32::MAX as usize,
         };
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(unread)?;
-        let (copy, pending) = Pending::begin(target).map_err(Halt::Failed)?;
-        let unwritten = |error| Halt::Failed(failure(&pending, error));
+        let (copy, pending) = Pending::begin(target).map_err(CopyAbort::Failed)?;
+        let unwritten = |error| CopyAbort::Failed(failure(&pending, error));
         let schema = self.schema(reader.metadata())?;
         let properties = Arc::new(properties_of(reader.metadata(), self.annotated));
         let mut writer = SerializedFileWriter::new(copy, schema, properties).map_err(unwritten)?;
@@ -320,17 +321,17 @@ impl RowCopy<'_> {
         for index in 0..reader.num_row_groups() {
             let uncopied = |error: ParquetError| {
                 if TooLarge::stopped(&error) {
-                    return Halt::Failed(self.too_large(&limits, reader.metadata()));
+                    return CopyAbort::Failed(self.too_large(&limits, reader.metadata()));
                 }
                 let complaint =
                     format!("row group {index} cannot be copied to {} ({error})", target.display());
-                Halt::Failed(CorpusError::reading(self.name)(io::Error::other(complaint)))
+                CopyAbort::Failed(CorpusError::reading(self.name)(io::Error::other(complaint)))
             };
             let rows = rows_of(reader.metadata().row_group(index));
             if rows > MOST_ROWS {
                 return Err(uncopied(ParquetError::General(format!("it claims to hold {rows} rows"))));
             }
-            let kept = Kept::decided(first_row..first_row + rows, decide)?;
+            let kept = KeptRows::decided(first_row..first_row + rows, decide)?;
             first_row += rows;
             if !kept.rows.contains(&true) {
                 continue;
@@ -351,7 +352,7 @@ impl RowCopy<'_> {
         let written = !writer.flushed_row_groups().is_empty();
         writer.into_inner().map(drop).map_err(unwritten)?;
         if written || !self.rejects {
-            pending.finish().map_err(Halt::Failed)?;
+            pending.finish().map_err(CopyAbort::Failed)?;
         }
         Ok(lost)
     }
@@ -360,18 +361,18 @@ impl RowCopy<'_> {
     fn too_large(&self, limits: &FileLimits, metadata: &ParquetMetaData) -> CorpusError {
         let columns = 0..metadata.file_metadata().schema_descr().num_columns();
         let needed = columns.map(|leaf| limits.needed(metadata, &[leaf])).max().unwrap_or(0);
-        self.share.too_small(format!("a page of {}", self.name), needed)
+        self.budget.too_small(format!("a page of {}", self.name), needed)
     }
 
     /// The columns of the copy.
-    fn schema(&self, source: &ParquetMetaData) -> Result<TypePtr, Halt> {
+    fn schema(&self, source: &ParquetMetaData) -> Result<TypePtr, CopyAbort> {
         let schema = source.file_metadata().schema_descr().root_schema_ptr();
         if !self.annotated {
             return Ok(schema);
         }
         let there = |name: &&str| schema.get_fields().iter().any(|field| field.name() == *name);
         if let Some(field) = [CLUSTER, COPIES].into_iter().find(there) {
-            return Err(Halt::Failed(CorpusError::Annotated { name: self.name.to_owned(), field }));
+            return Err(CopyAbort::Failed(CorpusError::Annotated { name: self.name.to_owned(), field }));
         }
         let number = |name| {
             let column = Type::primitive_type_builder(name, PhysicalType::INT64);
@@ -382,21 +383,24 @@ impl RowCopy<'_> {
         let fields = fields.collect::<Result<Vec<_>, ParquetError>>();
         let schema =
             fields.and_then(|fields| Type::group_type_builder(schema.name()).with_fields(fields).build());
-        schema.map(Arc::new).map_err(|error| Halt::Failed(unreadable(self.name, error)))
+        schema.map(Arc::new).map_err(|error| CopyAbort::Failed(unreadable(self.name, error)))
     }
 }
 
 /// The rows of a row group that are kept.
-struct Kept {
+struct KeptRows {
     /// For each row, whether it is kept.
     rows: Vec<bool>,
     /// The notes of the kept rows, if they get any.
     notes: Vec<Note>,
 }
 
-impl Kept {
-    fn decided(rows: Range<u64>, decide: &mut dyn FnMut(u64) -> Result<Verdict, Halt>) -> Result<Self, Halt> {
-        let mut kept = Kept { rows: Vec::new(), notes: Vec::new() };
+impl KeptRows {
+    fn decided(
+        rows: Range<u64>,
+        decide: &mut dyn FnMut(u64) -> Result<Verdict, CopyAbort>,
+    ) -> Result<Self, CopyAbort> {
+        let mut kept = KeptRows { rows: Vec::new(), notes: Vec::new() };
         for row in rows {
             let verdict = decide(row)?;
             kept.rows.push(verdict != Verdict::Drop);
@@ -414,7 +418,7 @@ fn properties_of(source: &ParquetMetaData, annotated: bool) -> WriterProperties 
     if annotated && let Some(metadata) = &mut metadata {
         // As it stands it would say that there are two columns fewer, and readers that believe it fail.
         for entry in metadata.iter_mut().filter(|entry| entry.key == ARROW_SCHEMA) {
-            entry.value = entry.value.as_deref().and_then(with_two_more);
+            entry.value = entry.value.as_deref().and_then(with_note_columns);
         }
         metadata.retain(|entry| entry.key != ARROW_SCHEMA || entry.value.is_some());
     }
@@ -432,7 +436,7 @@ fn properties_of(source: &ParquetMetaData, annotated: bool) -> WriterProperties 
 }
 
 /// An Arrow schema as it stands in Parquet files, with the columns of notes behind the others; `None` if it cannot be read.
-fn with_two_more(encoded: &str) -> Option<String> {
+fn with_note_columns(encoded: &str) -> Option<String> {
     let bytes = BASE64_STANDARD.decode(encoded).ok()?;
     // Newer writers put a marker and a length before the message.
     let message = bytes.strip_prefix(&[0xff; 4]).and_then(|rest| rest.get(4..)).unwrap_or(&bytes);
@@ -450,7 +454,7 @@ fn copy_group(
     source: &dyn RowGroupReader,
     limits: &FileLimits,
     target: &mut SerializedFileWriter<File>,
-    kept: &Kept,
+    kept: &KeptRows,
 ) -> Result<(), ParquetError> {
     let mut group = target.next_row_group()?;
     for leaf in 0..source.num_columns() {
@@ -463,7 +467,7 @@ fn copy_group(
             present: descriptor.max_def_level(),
             nested,
         };
-        let limits = limits.share(source.metadata(), &[leaf])?;
+        let limits = limits.page_limits(source.metadata(), &[leaf])?;
         selection.copy_column(open_column(source, leaf, &limits)?, column.untyped())?;
         column.close()?;
     }
@@ -476,7 +480,7 @@ fn decode_group(source: &dyn RowGroupReader, limits: &FileLimits) -> Result<(), 
     let rows = rows_of(source.metadata());
     for leaf in 0..source.num_columns() {
         let batch = batch_rows(source.metadata(), std::iter::once(leaf));
-        let limits = limits.share(source.metadata(), &[leaf])?;
+        let limits = limits.page_limits(source.metadata(), &[leaf])?;
         match open_column(source, leaf, &limits)? {
             ColumnReader::BoolColumnReader(column) => decode_column(column, rows, batch),
             ColumnReader::Int32ColumnReader(column) => decode_column(column, rows, batch),
@@ -663,8 +667,8 @@ mod tests {
     use super::*;
     use crate::ReadOptions;
     use crate::formats::parquet::ParquetShard;
-    use crate::formats::testing::{Seen, damaged, read_all};
-    use crate::record::Ledger;
+    use crate::formats::testing::{OwnedItem, damaged, read_all};
+    use crate::record::RecordCounter;
 
     type Entry = (String, Option<String>, String);
 
@@ -677,9 +681,9 @@ mod tests {
     }
 
     fn read(path: &Path) -> Vec<Entry> {
-        let ledger = Ledger::new("shard".to_owned(), Arc::new(ReadOptions::default()), Unit::Row, 0);
-        let mut shard = ParquetShard::open(File::open(path).unwrap(), ledger, Arc::default()).unwrap();
-        let entry = |item: &Seen| {
+        let counter = RecordCounter::new("shard".to_owned(), Arc::new(ReadOptions::default()), Unit::Row, 0);
+        let mut shard = ParquetShard::open(File::open(path).unwrap(), counter, Arc::default()).unwrap();
+        let entry = |item: &OwnedItem| {
             let page = item.page();
             (page.id.clone(), page.url.clone(), String::from_utf8(page.content.clone()).unwrap())
         };

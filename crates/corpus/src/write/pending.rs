@@ -14,21 +14,21 @@ use tempfile::{NamedTempFile, TempPath};
 use crate::CorpusError;
 
 /// Files that have been begun and neither finished nor removed.
-static BEGUN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// Removes every unfinished file. From then on none can be begun or finished: a thread that tries waits for the end of
 /// the process, which the caller must bring about.
 pub fn abandon() {
-    let begun = begun();
-    for path in begun.iter() {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
         // It may be gone already, and nobody is left to hear of it.
         let _ = fs::remove_file(path);
     }
-    std::mem::forget(begun);
+    std::mem::forget(unfinished);
 }
 
-fn begun() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The name of a file that is removed when this is dropped, or by [`abandon`].
@@ -58,9 +58,9 @@ impl Temporary {
 
     /// Makes and registers a file in one step, so that no moment is left for [`abandon`] to miss it.
     fn make(create: impl FnOnce() -> io::Result<NamedTempFile>) -> io::Result<(File, Temporary)> {
-        let mut begun = begun();
+        let mut unfinished = unfinished();
         let (file, path) = create()?.into_parts();
-        begun.insert(path.to_path_buf());
+        unfinished.insert(path.to_path_buf());
         Ok((file, Temporary { path: Some(path) }))
     }
 
@@ -70,9 +70,9 @@ impl Temporary {
     }
 
     fn persist(mut self, target: &Path) -> io::Result<()> {
-        let mut begun = begun();
+        let mut unfinished = unfinished();
         let Some(path) = self.path.take() else { return Ok(()) };
-        begun.remove(&*path);
+        unfinished.remove(&*path);
         path.persist(target).map_err(|error| error.error)
     }
 }
@@ -80,8 +80,8 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
-            let mut begun = begun();
-            begun.remove(&*path);
+            let mut unfinished = unfinished();
+            unfinished.remove(&*path);
             drop(path);
         }
     }
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn every_unfinished_file_is_known_until_it_is_dropped_or_finished() {
         let folder = tempfile::tempdir().unwrap();
-        let known = || begun().iter().filter(|path| path.starts_with(folder.path())).count();
+        let known = || unfinished().iter().filter(|path| path.starts_with(folder.path())).count();
         let (_, first) = Pending::begin(&folder.path().join("a")).unwrap();
         let (_, second) = Pending::begin(&folder.path().join("b")).unwrap();
         assert_eq!(known(), 2);

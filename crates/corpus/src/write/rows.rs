@@ -173,7 +173,7 @@ pub struct RowWriter {
 enum Table {
     Lines(Box<Sink>),
     #[cfg(feature = "parquet")]
-    Columns(Box<columns::Columns>),
+    Columns(Box<columns::ParquetTable>),
 }
 
 impl RowWriter {
@@ -191,7 +191,7 @@ impl RowWriter {
             RowFormat::Jsonl => Table::Lines(Box::new(Sink::create(target, Compression::named(target))?)),
             #[cfg(feature = "parquet")]
             RowFormat::Parquet => {
-                Table::Columns(Box::new(columns::Columns::create(target, columns, recipe)?))
+                Table::Columns(Box::new(columns::ParquetTable::create(target, columns, recipe)?))
             }
             #[cfg(not(feature = "parquet"))]
             RowFormat::Parquet => {

@@ -37,7 +37,7 @@ use super::sink::Sink;
 use crate::{Compression, CorpusError, Format, Item, Origin, ReadOptions, Reader, Shard};
 #[cfg(feature = "parquet")]
 pub(super) use annotate::{CLUSTER, COPIES};
-pub use rejected::{Rejects, copy_rejected};
+pub use rejected::{RejectedCounts, copy_rejected};
 
 /// The decision about a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub struct Note {
 }
 
 /// The function that decides. Either one is called once for each document, in order, with its
-/// [record number](lookalike_model::Place); records that cannot be read or are no documents need no decision.
+/// [record number](lookalike_model::RecordPosition); records that cannot be read or are no documents need no decision.
 pub enum Decide<'d> {
     /// Kept records are copied as they stand.
     Plain(&'d mut dyn FnMut(u64) -> Fate),
@@ -96,7 +96,7 @@ pub type Progress<'p> = dyn FnMut(u64) -> ControlFlow<()> + 'p;
 
 /// Counts of the documents and records that a copy holds, and of those left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Copied {
+pub struct CopyCounts {
     /// Documents that were copied.
     pub kept: u64,
     /// Documents that were left out.
@@ -109,7 +109,7 @@ pub struct Copied {
     pub source: Option<u64>,
 }
 
-impl Copied {
+impl CopyCounts {
     fn count(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Drop => self.dropped += 1,
@@ -172,7 +172,7 @@ pub fn copy_shard(
     target: &Path,
     decide: Decide<'_>,
     progress: &mut Progress<'_>,
-) -> Result<Option<Copied>, CorpusError> {
+) -> Result<Option<CopyCounts>, CorpusError> {
     if shard.origin == Origin::Stdin {
         return Err(CorpusError::ReadOnce { name: shard.name.clone() });
     }
@@ -190,7 +190,7 @@ pub fn copy_shard(
         _ if is_one_document(format) => copy_one(shard, reader, target, decide, progress)?,
         _ => copy_records(shard, reader, target, decide, progress)?,
     };
-    let Some(Done { copied, exact }) = copied else { return Ok(None) };
+    let Some(FinishedCopy { copied, exact }) = copied else { return Ok(None) };
     let untouched = !annotated && copied.dropped == 0 && copied.rejected == 0;
     if let Origin::File(source) = &shard.origin
         && untouched
@@ -203,8 +203,8 @@ pub fn copy_shard(
 }
 
 /// A copy that is done.
-struct Done {
-    copied: Copied,
+struct FinishedCopy {
+    copied: CopyCounts,
     /// True when it is known to have the bytes of the source, if nothing was left out.
     exact: bool,
 }
@@ -215,10 +215,10 @@ fn copy_records(
     target: &Path,
     mut decide: Decide<'_>,
     progress: &mut Progress<'_>,
-) -> Result<Option<Done>, CorpusError> {
-    let mut records = Records::begin(&shard.name, &reader, target)?;
+) -> Result<Option<FinishedCopy>, CorpusError> {
+    let mut records = RecordWriter::begin(&shard.name, &reader, target)?;
     records.preamble(reader.preamble(), decide.annotates())?;
-    let mut copied = Copied::default();
+    let mut copied = CopyCounts::default();
     loop {
         if progress(reader.consumed()).is_break() {
             return Ok(None);
@@ -246,7 +246,7 @@ fn copy_records(
         shard.bytes == Some(records.written) && !records.glued && reader.compression() == Compression::None;
     copied.source = reader.digest();
     records.sink.finish()?;
-    Ok(Some(Done { copied, exact }))
+    Ok(Some(FinishedCopy { copied, exact }))
 }
 
 /// Copies a file that is one document, if that is kept.
@@ -256,8 +256,8 @@ fn copy_one(
     target: &Path,
     mut decide: Decide<'_>,
     progress: &mut Progress<'_>,
-) -> Result<Option<Done>, CorpusError> {
-    let mut copied = Copied::default();
+) -> Result<Option<FinishedCopy>, CorpusError> {
+    let mut copied = CopyCounts::default();
     if progress(reader.consumed()).is_break() {
         return Ok(None);
     }
@@ -272,7 +272,7 @@ fn copy_one(
     if copied.kept > 0 {
         copy_stored(shard, target)?;
     }
-    Ok(Some(Done { copied, exact: true }))
+    Ok(Some(FinishedCopy { copied, exact: true }))
 }
 
 #[cfg(feature = "parquet")]
@@ -283,9 +283,9 @@ fn copy_parquet(
     target: &Path,
     decide: Decide<'_>,
     progress: &mut Progress<'_>,
-) -> Result<Option<Done>, CorpusError> {
+) -> Result<Option<FinishedCopy>, CorpusError> {
     let copied = rows::copy(shard, options, reader, target, decide, progress)?;
-    Ok(copied.map(|copied| Done { copied, exact: false }))
+    Ok(copied.map(|copied| FinishedCopy { copied, exact: false }))
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -296,16 +296,16 @@ fn copy_parquet(
     _: &Path,
     _: Decide<'_>,
     _: &mut Progress<'_>,
-) -> Result<Option<Done>, CorpusError> {
+) -> Result<Option<FinishedCopy>, CorpusError> {
     Err(CorpusError::NotBuilt { name: shard.name.clone(), feature: "parquet" })
 }
 
-/// Records on their way into a file.
-struct Records<'s> {
+/// Writes the records of a copy into a file.
+struct RecordWriter<'s> {
     shard: &'s str,
     sink: Sink,
     format: Format,
-    last: Last,
+    last: LastWritten,
     /// Bytes written, before compression.
     written: u64,
     /// True when something was put between records that was not there.
@@ -316,7 +316,7 @@ struct Records<'s> {
 
 /// The item that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastWritten {
     Nothing,
     /// A record with the line end that separates it from the next.
     Closed,
@@ -324,18 +324,18 @@ enum Last {
     Open,
 }
 
-impl Last {
+impl LastWritten {
     /// Returns the state after `raw` has been written.
-    fn behind(raw: &[u8]) -> Self {
-        if raw.ends_with(b"\n") || raw.ends_with(b"\r") { Last::Closed } else { Last::Open }
+    fn after(raw: &[u8]) -> Self {
+        if raw.ends_with(b"\n") || raw.ends_with(b"\r") { LastWritten::Closed } else { LastWritten::Open }
     }
 }
 
-impl<'s> Records<'s> {
+impl<'s> RecordWriter<'s> {
     fn begin(shard: &'s str, reader: &Reader, target: &Path) -> Result<Self, CorpusError> {
         let sink = Sink::create(target, reader.compression())?;
         let (format, buffer) = (reader.format(), Vec::new());
-        Ok(Records { shard, sink, format, last: Last::Nothing, written: 0, glued: false, buffer })
+        Ok(RecordWriter { shard, sink, format, last: LastWritten::Nothing, written: 0, glued: false, buffer })
     }
 
     fn preamble(&mut self, preamble: &[u8], annotated: bool) -> Result<(), CorpusError> {
@@ -361,19 +361,19 @@ impl<'s> Records<'s> {
 
     /// Ends the record before `raw`, where it has no end of its own, and its member.
     fn begin_record(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
-        let last = std::mem::replace(&mut self.last, Last::behind(raw));
+        let last = std::mem::replace(&mut self.last, LastWritten::after(raw));
         // Tags need no line end between them.
-        if last == Last::Open && self.format != Format::Trec {
+        if last == LastWritten::Open && self.format != Format::Trec {
             self.glued = true;
             self.write(if self.format == Format::Warc { b"\r\n\r\n" } else { b"\n" })?;
         }
         let crawl = matches!(self.format, Format::Warc | Format::Arc);
-        if crawl && last != Last::Nothing { self.sink.next_member() } else { Ok(()) }
+        if crawl && last != LastWritten::Nothing { self.sink.next_member() } else { Ok(()) }
     }
 
     /// Writes a further piece of the record that was written last.
-    fn go_on(&mut self, piece: &[u8]) -> Result<(), CorpusError> {
-        self.last = Last::behind(piece);
+    fn continue_record(&mut self, piece: &[u8]) -> Result<(), CorpusError> {
+        self.last = LastWritten::after(piece);
         self.write(piece)
     }
 

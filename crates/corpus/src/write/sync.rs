@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::CorpusError;
 
 /// Requests to the disk that are under way at once: a file system writes down several with one commit of its journal.
-const AT_ONCE: usize = 8;
+const CONCURRENT_SYNCS: usize = 8;
 
 /// Returns when the content of all `files` and the names of all files in their folders are on the disk. What is no longer there, and
 /// what is no file, is passed over.
@@ -25,7 +25,7 @@ pub fn sync(files: &[PathBuf]) -> Result<(), CorpusError> {
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     // Elsewhere a folder cannot be opened, and its names are written in order.
-    if cfg!(unix) { there(File::open(folder).and_then(|folder| folder.sync_all())) } else { Ok(()) }
+    if cfg!(unix) { ignore_missing(File::open(folder).and_then(|folder| folder.sync_all())) } else { Ok(()) }
 }
 
 fn sync_file(path: &Path) -> io::Result<()> {
@@ -37,10 +37,10 @@ fn sync_file(path: &Path) -> io::Result<()> {
         return Ok(());
     }
     // Some systems put only on the disk what was opened to be written to.
-    there(File::options().read(true).write(!cfg!(unix)).open(path).and_then(|file| file.sync_all()))
+    ignore_missing(File::options().read(true).write(!cfg!(unix)).open(path).and_then(|file| file.sync_all()))
 }
 
-fn there(done: io::Result<()>) -> io::Result<()> {
+fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
@@ -61,7 +61,7 @@ fn each(paths: &[PathBuf], act: fn(&Path) -> io::Result<()>) -> Result<(), Corpu
         }
     };
     std::thread::scope(|scope| {
-        (1..paths.len().min(AT_ONCE)).for_each(|_| drop(scope.spawn(worker)));
+        (1..paths.len().min(CONCURRENT_SYNCS)).for_each(|_| drop(scope.spawn(worker)));
         worker();
     });
     failure.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).map_or(Ok(()), Err)

@@ -13,12 +13,12 @@ pub struct WarcWriter {
     sink: Sink,
     /// Of every new record; an argument, since the same input must give the same bytes on any day.
     date: String,
-    last: Last,
+    last: LastWritten,
 }
 
 /// The item that was written last.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Last {
+enum LastWritten {
     Nothing,
     /// A record with the line ends that separate it from the next.
     Closed,
@@ -31,14 +31,14 @@ impl WarcWriter {
     /// `2026-01-31T00:00:00Z`.
     pub fn create(target: &Path, compression: Compression, date: &str) -> Result<Self, CorpusError> {
         let sink = Sink::create(target, compression)?;
-        Ok(WarcWriter { sink, date: date.to_owned(), last: Last::Nothing })
+        Ok(WarcWriter { sink, date: date.to_owned(), last: LastWritten::Nothing })
     }
 
     /// Copies a record as it stood, from its version line to the line ends behind its block. A record that
     /// lacks these gets them when another follows.
     pub fn copy(&mut self, raw: &[u8]) -> Result<(), CorpusError> {
         self.begin_record()?;
-        self.last = if raw.ends_with(b"\n") { Last::Closed } else { Last::Open };
+        self.last = if raw.ends_with(b"\n") { LastWritten::Closed } else { LastWritten::Open };
         self.sink.write_record(raw)
     }
 
@@ -80,7 +80,7 @@ impl WarcWriter {
         block: &str,
         names: impl FnOnce(&mut Vec<u8>),
     ) -> Result<(), CorpusError> {
-        self.last = Last::Closed;
+        self.last = LastWritten::Closed;
         let buffer = &mut self.sink.buffer;
         buffer.extend_from_slice(b"WARC/1.0\r\n");
         push_field(buffer, "WARC-Type", kind);
@@ -102,9 +102,9 @@ impl WarcWriter {
 
     fn begin_record(&mut self) -> Result<(), CorpusError> {
         match self.last {
-            Last::Nothing => return Ok(()),
-            Last::Closed => {}
-            Last::Open => self.sink.write_record(b"\r\n\r\n")?,
+            LastWritten::Nothing => return Ok(()),
+            LastWritten::Closed => {}
+            LastWritten::Open => self.sink.write_record(b"\r\n\r\n")?,
         }
         self.sink.next_member()
     }
@@ -143,7 +143,7 @@ fn uuid(id: &str, text: &str) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::testing::{Seen, Setting, pages, read_all};
+    use crate::formats::testing::{OwnedItem, Setting, pages, read_all};
     use crate::formats::warc::Warc;
 
     const DATE: &str = "2026-01-31T00:00:00Z";
@@ -157,9 +157,9 @@ mod tests {
         std::fs::read(target).unwrap()
     }
 
-    fn read(bytes: &[u8]) -> Vec<Seen> {
-        let (stream, ledger) = Setting::default().open(bytes);
-        read_all(&mut Warc::new(stream, ledger))
+    fn read(bytes: &[u8]) -> Vec<OwnedItem> {
+        let (stream, counter) = Setting::default().open(bytes);
+        read_all(&mut Warc::new(stream, counter))
     }
 
     fn three(writer: &mut WarcWriter) {

@@ -18,38 +18,38 @@ use lookalike_text::hash;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::error::EngineError;
-use crate::panel::Seat;
+use crate::panel::PanelMethod;
 use crate::store::sort::couple;
 
 /// Neighbours that a member of a giant group is paired with, on either account.
 const NEIGHBOURS: usize = 8;
 
 /// Levels of strictness that are tried before a group is called giant.
-const STRICTEST: u32 = 8;
+const MAX_STRICTNESS: u32 = 8;
 
 /// Places of the sides where two corpora are compared.
 const LEFT: usize = 0;
 const RIGHT: usize = 1;
 
-/// Groups that are remembered, lest one that comes again proposes its pairs again: the shingles that two documents share
+/// Digests of groups that are kept, lest one that comes again proposes its pairs again: the shingles that two documents share
 /// make the same group each.
-const REMEMBERED: usize = 1 << 16;
+const SEEN_GROUPS: usize = 1 << 16;
 
 /// Groups of so many documents that propose all of their pairs are looked at before they do.
-const LARGE: usize = if cfg!(test) { 64 } else { 4096 };
+const LARGE_GROUP: usize = if cfg!(test) { 64 } else { 4096 };
 
 /// Pairs of a large group that are looked at.
-const SAMPLED: u64 = 1024;
+const SAMPLED_PAIRS: u64 = 1024;
 
 /// A document and the tag of the key that it is in a group by.
 pub(crate) type Tagged = (u32, u32);
 
 /// Takes a part of a group.
-type Each<'e, 'c, H> = dyn FnMut(&mut Groups<'c, H>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
+type PartVisitor<'e, 'c, H> = dyn FnMut(&mut Groups<'c, H>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
 
 /// The length and the payload hash of a document in a group.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fact {
+pub(crate) struct MemberFacts {
     /// Length as the method sees it.
     pub(crate) length: u32,
     /// Hash of the payload.
@@ -57,9 +57,9 @@ pub(crate) struct Fact {
 }
 
 /// Gives a group access to its documents, and takes its pairs.
-pub(crate) trait Around {
+pub(crate) trait GroupHost {
     /// Returns the length and the payload hash of a document.
-    fn fact(&self, document: u32) -> Fact;
+    fn facts(&self, document: u32) -> MemberFacts;
 
     /// Returns the record of a document: the lengths and payloads of all methods.
     fn record(&mut self, document: u32) -> Result<&[u8], EngineError>;
@@ -75,7 +75,7 @@ pub(crate) trait Around {
     fn sides(&self, document: u32) -> [bool; 2];
 
     /// Refuses a group of so many documents that is about to propose about so many pairs, if there is no room for them.
-    fn expect(&self, documents: usize, pairs: u64) -> Result<(), EngineError>;
+    fn check_room(&self, documents: usize, pairs: u64) -> Result<(), EngineError>;
 
     /// Takes a pair whose earlier document is found by the later; where no key only asks, any pair.
     fn pair(&mut self, pair: u64) -> Result<(), EngineError>;
@@ -90,13 +90,13 @@ pub(crate) trait Around {
     fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError>;
 
     /// All groups up to this key have proposed their pairs.
-    fn behind(&mut self, key: u64) -> Result<(), EngineError>;
+    fn checkpoint(&mut self, key: u64) -> Result<(), EngineError>;
 }
 
 /// From the groups of a method to pairs.
 pub(crate) struct Groups<'c, H> {
-    around: H,
-    seat: &'c Seat,
+    host: H,
+    entry: &'c PanelMethod,
     /// Groups up to this key have proposed their pairs: an earlier process took them.
     skip: Option<u64>,
     giant_groups: u64,
@@ -104,22 +104,22 @@ pub(crate) struct Groups<'c, H> {
     limit: usize,
     /// Keys of more documents are dropped.
     most_common: u64,
-    remembered: Remembered,
+    seen: SeenGroups,
 }
 
-/// Groups that were there before.
+/// Digests of groups that came before.
 #[derive(Debug)]
-pub(crate) struct Remembered {
+pub(crate) struct SeenGroups {
     groups: Vec<u128>,
     giants: Vec<u128>,
 }
 
-impl Remembered {
+impl SeenGroups {
     /// Nothing yet.
     pub(crate) fn new(method: &dyn Method) -> Self {
         // Where keys are counted, every group counts.
-        let groups = if method.counts_keys() { Vec::new() } else { vec![0; REMEMBERED] };
-        Remembered { groups, giants: vec![0; REMEMBERED] }
+        let groups = if method.counts_keys() { Vec::new() } else { vec![0; SEEN_GROUPS] };
+        SeenGroups { groups, giants: vec![0; SEEN_GROUPS] }
     }
 }
 
@@ -132,23 +132,23 @@ pub(crate) struct Limits {
     pub(crate) different: u64,
 }
 
-impl<'c, H: Around> Groups<'c, H> {
+impl<'c, H: GroupHost> Groups<'c, H> {
     /// Groups up to the key `skip` have proposed their pairs.
     pub(crate) fn new(
-        around: H,
-        seat: &'c Seat,
+        host: H,
+        entry: &'c PanelMethod,
         limits: Limits,
         skip: Option<u64>,
-        remembered: Remembered,
+        seen: SeenGroups,
     ) -> Self {
-        let method = &seat.method;
+        let method = &entry.method;
         let limit = limits.max_group.max(method.least_group());
-        let most_common = method.most_common(limits.different);
-        Groups { around, seat, skip, giant_groups: 0, limit, most_common, remembered }
+        let most_common = method.max_documents_per_key(limits.different);
+        Groups { host, entry, skip, giant_groups: 0, limit, most_common, seen }
     }
 
     fn method(&self) -> &'c dyn Method {
-        &*self.seat.method
+        &*self.entry.method
     }
 
     /// Takes one group: documents in order, each with its tag.
@@ -163,23 +163,23 @@ impl<'c, H: Around> Groups<'c, H> {
         self.cut(group, fresh)?;
         // The highest key cannot be told from none; then a later process does the last groups again.
         if fresh && key < u64::MAX - 1 {
-            self.around.behind(key)?;
+            self.host.checkpoint(key)?;
         }
         Ok(())
     }
 
-    /// True when the same group was there a while ago, where groups are remembered.
+    /// True when the same group came a while ago, where seen groups are noted.
     fn seen_before(&mut self, group: &[Tagged]) -> bool {
-        !self.remembered.groups.is_empty() && remember(&mut self.remembered.groups, digest(group))
+        !self.seen.groups.is_empty() && mark_seen(&mut self.seen.groups, digest(group))
     }
 
     /// Counts the pairs of a group that have a document of each corpus, where two are compared.
     fn across(&self, group: &[Tagged]) -> Option<usize> {
-        if !self.around.compares() {
+        if !self.host.compares() {
             return None;
         }
         let count =
-            |side: usize| group.iter().filter(|(document, _)| self.around.sides(*document)[side]).count();
+            |side: usize| group.iter().filter(|(document, _)| self.host.sides(*document)[side]).count();
         Some(count(LEFT) * count(RIGHT))
     }
 
@@ -192,13 +192,13 @@ impl<'c, H: Around> Groups<'c, H> {
     }
 
     fn length(&self, document: u32) -> u32 {
-        self.around.fact(document).length
+        self.host.facts(document).length
     }
 
     /// Cuts a group, by length, wherever the next document is too long for the one before, and takes the parts.
     fn cut(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
-        if self.method().asks() {
-            return self.asked(group, fresh);
+        if self.method().has_query_keys() {
+            return self.pair_asymmetric(group, fresh);
         }
         if self.method().longest_partner(0) == u32::MAX {
             return self.part(group, fresh);
@@ -217,10 +217,10 @@ impl<'c, H: Around> Groups<'c, H> {
 
     /// Pairs members that are found with all others; those that only ask come last and are paired with none of their
     /// like.
-    fn asked(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
+    fn pair_asymmetric(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         let method = self.method();
-        group.sort_unstable_by_key(|&(document, tag)| (method.only_asks(tag), document));
-        let found = group.partition_point(|&(_, tag)| !method.only_asks(tag));
+        group.sort_unstable_by_key(|&(document, tag)| (method.is_query_only(tag), document));
+        let found = group.partition_point(|&(_, tag)| !method.is_query_only(tag));
         if found.saturating_mul(group.len()) > self.limit.saturating_mul(self.limit) {
             return self.giant(&mut group[..found], fresh);
         }
@@ -242,10 +242,10 @@ impl<'c, H: Around> Groups<'c, H> {
     /// Proposes two documents of a group, unless they cannot be like each other.
     fn pair(&mut self, a: Tagged, b: Tagged) -> Result<(), EngineError> {
         let (earlier, later) = if a.0 < b.0 { (a, b) } else { (b, a) };
-        let wanted = match self.around.compares() {
+        let wanted = match self.host.compares() {
             true => self.are_across(earlier.0, later.0),
             // Two documents that are only there to be compared with need no comparison.
-            false => later.0 >= self.around.references(),
+            false => later.0 >= self.host.references(),
         };
         if earlier.0 == later.0 || !wanted {
             return Ok(());
@@ -256,24 +256,28 @@ impl<'c, H: Around> Groups<'c, H> {
             return Ok(());
         }
         let couple = couple(earlier.0, later.0);
-        if !method.only_asks(earlier.1) {
-            self.around.pair(couple)?;
+        if !method.is_query_only(earlier.1) {
+            self.host.pair(couple)?;
         }
-        if method.asks() && !method.only_asks(later.1) { self.around.pair_back(couple) } else { Ok(()) }
+        if method.has_query_keys() && !method.is_query_only(later.1) {
+            self.host.pair_back(couple)
+        } else {
+            Ok(())
+        }
     }
 
     /// Two documents, or what they stand for, are on different sides.
     fn are_across(&self, a: u32, b: u32) -> bool {
-        let [a, b] = [a, b].map(|document| self.around.sides(document));
+        let [a, b] = [a, b].map(|document| self.host.sides(document));
         a[LEFT] && b[RIGHT] || b[LEFT] && a[RIGHT]
     }
 
     fn all_pairs(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
-        if self.around.compares() {
+        if self.host.compares() {
             return self.pairs_across(group);
         }
-        if group.len() >= LARGE {
-            self.around.expect(group.len(), self.expected(group))?;
+        if group.len() >= LARGE_GROUP {
+            self.host.check_room(group.len(), self.expected(group))?;
         }
         for (index, &one) in group.iter().enumerate() {
             let reach = self.method().longest_partner(self.length(one.0));
@@ -297,23 +301,23 @@ impl<'c, H: Around> Groups<'c, H> {
             let (short, long) =
                 if self.length(one.0) <= self.length(other.0) { (one, other) } else { (other, one) };
             let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
-            one.0.max(other.0) >= self.around.references()
+            one.0.max(other.0) >= self.host.references()
                 && self.length(long.0) <= self.method().longest_partner(self.length(short.0))
                 && self.method().plausible(member(one), member(other))
         };
-        let share = (0..SAMPLED).filter(proposed).count() as u64;
-        (u128::from(pairs) * u128::from(share) / u128::from(SAMPLED)) as u64
+        let share = (0..SAMPLED_PAIRS).filter(proposed).count() as u64;
+        (u128::from(pairs) * u128::from(share) / u128::from(SAMPLED_PAIRS)) as u64
     }
 
     /// Proposes the pairs that have a document of each corpus.
     fn pairs_across(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
         let some = |side: usize| -> Vec<Tagged> {
-            group.iter().copied().filter(|(document, _)| self.around.sides(*document)[side]).collect()
+            group.iter().copied().filter(|(document, _)| self.host.sides(*document)[side]).collect()
         };
         let (left, right) = (some(LEFT), some(RIGHT));
         // Of two documents that each stand for both sides, one pair is enough.
         let twins: Vec<bool> =
-            left.iter().map(|&(document, _)| self.around.sides(document) == [true; 2]).collect();
+            left.iter().map(|&(document, _)| self.host.sides(document) == [true; 2]).collect();
         for (&one, twin) in left.iter().zip(twins) {
             let length = self.length(one.0);
             let reach = self.method().longest_partner(length);
@@ -322,7 +326,7 @@ impl<'c, H: Around> Groups<'c, H> {
                     longer if longer > length => longer > reach,
                     shorter => length > self.method().longest_partner(shorter),
                 };
-                let again = twin && other.0 < one.0 && other.0 < self.around.references();
+                let again = twin && other.0 < one.0 && other.0 < self.host.references();
                 if !far && !again {
                     self.pair(one, other)?;
                 }
@@ -335,7 +339,7 @@ impl<'c, H: Around> Groups<'c, H> {
     /// level of strictness loses nothing by itself, so levels are tried one after the other and never inside each other.
     fn split(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         let mut best = None;
-        for level in 1..=STRICTEST {
+        for level in 1..=MAX_STRICTNESS {
             let mut fit = true;
             let largest = self.parts(group, level, &mut |groups, part| {
                 fit &= groups.fits(part);
@@ -368,17 +372,17 @@ impl<'c, H: Around> Groups<'c, H> {
         &mut self,
         group: &[Tagged],
         level: u32,
-        each: &mut Each<'_, 'c, H>,
+        each: &mut PartVisitor<'_, 'c, H>,
     ) -> Result<usize, EngineError> {
         let (mut largest, mut number) = (0, 0);
         let (mut keys, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
-        let seat = self.seat;
+        let entry = self.entry;
         // One key of each member at a time: all of them at once could be many times the group.
         loop {
             parts.clear();
             for (index, &(document, tag)) in group.iter().enumerate() {
                 keys.clear();
-                seat.method.split(seat.payload(self.around.record(document)?), tag, level, &mut keys);
+                entry.method.split(entry.payload(self.host.record(document)?), tag, level, &mut keys);
                 parts.extend(keys.get(number).map(|&key| (key, index as u32)));
             }
             if parts.is_empty() {
@@ -400,9 +404,9 @@ impl<'c, H: Around> Groups<'c, H> {
     /// A group that stays too large.
     fn giant(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         self.giant_groups += 1;
-        if self.around.writes_giants() {
-            let again = remember(&mut self.remembered.giants, digest(group));
-            return if again { Ok(()) } else { self.around.giant(group) };
+        if self.host.writes_giants() {
+            let again = mark_seen(&mut self.seen.giants, digest(group));
+            return if again { Ok(()) } else { self.host.giant(group) };
         }
         if fresh { self.some_pairs(group) } else { Ok(()) }
     }
@@ -429,7 +433,7 @@ impl<'c, H: Around> Groups<'c, H> {
 
     /// Places of the members with the smallest payload hashes.
     fn landmarks(&self, group: &[Tagged]) -> Vec<usize> {
-        let mark = |&place: &usize| (self.around.fact(group[place].0).mark, group[place].0);
+        let mark = |&place: &usize| (self.host.facts(group[place].0).mark, group[place].0);
         let mut places: Vec<usize> = Vec::new();
         for place in 0..group.len() {
             places.push(place);
@@ -443,17 +447,17 @@ impl<'c, H: Around> Groups<'c, H> {
         places
     }
 
-    /// Returns the [`Around`], the number of groups that did not propose all of their pairs, and the groups to remember from
-    /// here on.
-    pub(crate) fn finish(self) -> (H, u64, Remembered) {
-        (self.around, self.giant_groups, self.remembered)
+    /// Returns the [`GroupHost`], the number of groups that did not propose all of their pairs, and the groups seen so
+    /// far.
+    pub(crate) fn finish(self) -> (H, u64, SeenGroups) {
+        (self.host, self.giant_groups, self.seen)
     }
 }
 
-/// True when this was the last to be remembered at its place.
-fn remember(remembered: &mut [u128], digest: u128) -> bool {
-    let place = digest as usize % remembered.len();
-    std::mem::replace(&mut remembered[place], digest) == digest
+/// Notes a digest in its slot; true when it was there already.
+fn mark_seen(seen: &mut [u128], digest: u128) -> bool {
+    let place = digest as usize % seen.len();
+    std::mem::replace(&mut seen[place], digest) == digest
 }
 
 /// A group in 128 bits.
@@ -475,14 +479,14 @@ mod tests {
     use crate::recipe::{JobRecipe, Task};
 
     /// Documents of one length, and room for so many pairs.
-    struct Narrow {
+    struct LimitedHost {
         room: u64,
         pairs: u64,
     }
 
-    impl Around for Narrow {
-        fn fact(&self, document: u32) -> Fact {
-            Fact { length: 100, mark: document }
+    impl GroupHost for LimitedHost {
+        fn facts(&self, document: u32) -> MemberFacts {
+            MemberFacts { length: 100, mark: document }
         }
 
         fn record(&mut self, _: u32) -> Result<&[u8], EngineError> {
@@ -501,7 +505,7 @@ mod tests {
             [false; 2]
         }
 
-        fn expect(&self, documents: usize, pairs: u64) -> Result<(), EngineError> {
+        fn check_room(&self, documents: usize, pairs: u64) -> Result<(), EngineError> {
             let (documents, folder) = (documents as u64, "work".into());
             match pairs > self.room {
                 true => Err(EngineError::TooManyPairs {
@@ -532,7 +536,7 @@ mod tests {
             Ok(())
         }
 
-        fn behind(&mut self, _: u64) -> Result<(), EngineError> {
+        fn checkpoint(&mut self, _: u64) -> Result<(), EngineError> {
             Ok(())
         }
     }
@@ -540,12 +544,12 @@ mod tests {
     /// The pairs of a group of so many documents.
     fn proposed(documents: u32, room: u64) -> Result<u64, EngineError> {
         let mut recipe = JobRecipe::simplest(Task::Dedup);
-        recipe.settle()?;
+        recipe.resolve_profiles()?;
         let panel = recipe.panel()?;
-        let seat = &panel.proposers()[0];
+        let entry = &panel.proposers()[0];
         let limits = Limits { max_group: 1 << 20, different: documents.into() };
-        let remembered = Remembered::new(&*seat.method);
-        let mut groups = Groups::new(Narrow { room, pairs: 0 }, seat, limits, None, remembered);
+        let seen = SeenGroups::new(&*entry.method);
+        let mut groups = Groups::new(LimitedHost { room, pairs: 0 }, entry, limits, None, seen);
         let mut group: Vec<Tagged> = (0..documents).map(|document| (document, 0)).collect();
         groups.take(7, &mut group)?;
         Ok(groups.finish().0.pairs)
@@ -554,7 +558,7 @@ mod tests {
     #[test]
     fn a_group_for_whose_pairs_there_is_no_room_proposes_none() {
         assert_eq!(proposed(200, 19_900).unwrap(), 19_900);
-        assert_eq!(proposed(LARGE as u32 - 1, 0).unwrap(), 63 * 62 / 2);
+        assert_eq!(proposed(LARGE_GROUP as u32 - 1, 0).unwrap(), 63 * 62 / 2);
         let refused = proposed(200, 10_000).unwrap_err().to_string();
         assert_eq!(
             refused,

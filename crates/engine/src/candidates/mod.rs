@@ -4,31 +4,31 @@
 //! proposes pairs. Then the pairs of all methods are merged: those that any of them proposes, or those that all do.
 //!
 //! - `groups`: from a group to pairs
-//! - `filed`: the documents and the files of a job, for its groups
+//! - `job_groups`: the documents and the files of a job, for its groups
 
-pub(crate) mod filed;
 pub(crate) mod groups;
+pub(crate) mod job_groups;
 
 use std::sync::atomic::Ordering;
 
-use lookalike_methods::Asked;
+use lookalike_methods::DirectedKeyCounts;
 use serde::{Deserialize, Serialize};
 
-use self::filed::Filed;
-use self::groups::{Groups, Limits, Remembered};
+use self::groups::{Groups, Limits, SeenGroups};
+use self::job_groups::JobGroupHost;
 use crate::catalogue::{Bits, Catalogue};
 use crate::classes;
 use crate::context::{Context, remove_if_there};
+use crate::disk_forecast::DiskForecast;
 use crate::error::EngineError;
-use crate::panel::Shared;
-use crate::room::Foresight;
+use crate::panel::SharedKeys;
 use crate::store::file::{Label, Records, Run, RunWriter};
 use crate::store::journal;
 use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
 
 /// The counts of the stage, beside the candidates themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Proposed {
+pub(crate) struct CandidateCounts {
     /// Distinct pairs.
     pub(crate) candidates: u64,
     /// Groups that did not propose all of their pairs.
@@ -41,7 +41,7 @@ pub(crate) struct Candidate {
     pub(crate) a: u32,
     pub(crate) b: u32,
     /// The number of keys that they share, by method.
-    pub(crate) shared: Shared,
+    pub(crate) shared: SharedKeys,
 }
 
 impl Candidate {
@@ -60,7 +60,7 @@ impl Candidate {
     pub(crate) fn decode(bytes: &[u8]) -> Self {
         let mut numbers = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
         let (a, b) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        let mut shared = Shared::default();
+        let mut shared = SharedKeys::default();
         shared.iter_mut().zip(numbers).for_each(|(slot, number)| *slot = number);
         Candidate { a, b, shared }
     }
@@ -80,20 +80,20 @@ pub(crate) fn open(ctx: &Context<'_>) -> Result<Records, EngineError> {
 /// The giant groups of a run that writes them down: numbers of documents, 0 between two groups (numbers count from 1).
 pub(crate) fn giants(ctx: &Context<'_>) -> Result<Vec<Records>, EngineError> {
     (0..ctx.panel.proposers().len())
-        .map(|seat| Ok(Run::open(&ctx.file(&giants_name(seat)), ctx.label("giants", 4))?.records()))
+        .map(|method| Ok(Run::open(&ctx.file(&giants_name(method)), ctx.label("giants", 4))?.records()))
         .collect()
 }
 
-fn giants_name(seat: usize) -> String {
-    format!("giants{seat}")
+fn giants_name(method: usize) -> String {
+    format!("giants{method}")
 }
 
 /// The pairs that one method proposes, with the number of keys that they share.
-fn own_name(seat: usize) -> String {
-    format!("proposed{seat}.pairs")
+fn method_pairs_name(method: usize) -> String {
+    format!("proposed{method}.pairs")
 }
 
-fn own_label(ctx: &Context<'_>) -> Label {
+fn method_pairs_label(ctx: &Context<'_>) -> Label {
     match ctx.panel.proposers().len() {
         // What the only method proposes are the candidates.
         1 => Candidate::label(ctx),
@@ -102,38 +102,39 @@ fn own_label(ctx: &Context<'_>) -> Label {
 }
 
 /// Finds the candidates, unless that was done.
-pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Proposed, EngineError> {
+pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<CandidateCounts, EngineError> {
     if let Some(done) = ctx.saved("candidates.done")? {
         return Ok(done);
     }
     let postings = (0..ctx.panel.proposers().len())
-        .flat_map(|seat| catalogue.key_runs(ctx, seat).into_iter().map(move |(path, _)| (seat, path)))
+        .flat_map(|method| catalogue.key_runs(ctx, method).into_iter().map(move |(path, _)| (method, path)))
         .filter(|(_, path)| path.exists())
-        .map(
-            |(seat, path)| Ok(Run::open(&path, ctx.label(Postings::KIND, codec(ctx, seat).width()))?.count()),
-        )
+        .map(|(method, path)| {
+            Ok(Run::open(&path, ctx.label(Postings::KIND, codec(ctx, method).width()))?.count())
+        })
         .sum::<Result<u64, EngineError>>()?;
     ctx.begin("group", Some(postings), false);
-    let mut pace = Pace { seen: 0, postings, foresight: Foresight::begin(ctx) };
+    let mut progress = PostingProgress { seen: 0, postings, forecast: DiskForecast::begin(ctx) };
     let represented = classes::represented(ctx, catalogue)?;
-    let mut done = Proposed::default();
-    for seat in 0..ctx.panel.proposers().len() {
-        done.giant_groups += propose_one(ctx, catalogue, seat, &represented, &mut pace)?.giant_groups;
+    let mut done = CandidateCounts::default();
+    for method in 0..ctx.panel.proposers().len() {
+        done.giant_groups += propose_one(ctx, catalogue, method, &represented, &mut progress)?.giant_groups;
     }
     done.candidates = merge(ctx)?;
     ctx.save("candidates.done", &done)?;
-    (0..ctx.panel.proposers().len()).try_for_each(|seat| remove_if_there(&ctx.file(&own_name(seat))))?;
+    (0..ctx.panel.proposers().len())
+        .try_for_each(|method| remove_if_there(&ctx.file(&method_pairs_name(method))))?;
     Ok(done)
 }
 
 /// The postings that are gone through.
-struct Pace {
+struct PostingProgress {
     seen: u64,
     postings: u64,
-    foresight: Foresight,
+    forecast: DiskForecast,
 }
 
-impl Pace {
+impl PostingProgress {
     #[inline]
     fn step(&mut self, ctx: &Context<'_>) -> Result<(), EngineError> {
         self.seen += 1;
@@ -142,7 +143,7 @@ impl Pace {
         }
         ctx.watch.steps.store(self.seen, Ordering::Relaxed);
         ctx.check()?;
-        self.foresight.look(ctx, self.seen, self.postings)
+        self.forecast.check(ctx, self.seen, self.postings)
     }
 }
 
@@ -152,11 +153,11 @@ pub(crate) fn count(ctx: &Context<'_>) -> Result<u64, EngineError> {
 }
 
 /// Takes candidates that were proposed elsewhere, in the order of their documents and each once, in place of finding them.
-pub(crate) fn give(
+pub(crate) fn import(
     ctx: &Context<'_>,
     given: impl Iterator<Item = Candidate>,
     giant_groups: u64,
-) -> Result<Proposed, EngineError> {
+) -> Result<CandidateCounts, EngineError> {
     let methods = ctx.panel.proposers().len();
     let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
     let (mut candidates, mut bytes) = (0, Vec::new());
@@ -167,42 +168,42 @@ pub(crate) fn give(
         candidates += 1;
     }
     writer.finish()?;
-    for seat in 0..methods {
-        RunWriter::create(&ctx.file(&giants_name(seat)), ctx.label("giants", 4))?.finish()?;
+    for method in 0..methods {
+        RunWriter::create(&ctx.file(&giants_name(method)), ctx.label("giants", 4))?.finish()?;
     }
-    Ok(Proposed { candidates, giant_groups })
+    Ok(CandidateCounts { candidates, giant_groups })
 }
 
 /// Returns the codec of the postings of a method.
-fn codec(ctx: &Context<'_>, seat: usize) -> Postings {
-    Postings { tagged: ctx.panel.proposers()[seat].method.tagged() }
+fn codec(ctx: &Context<'_>, method: usize) -> Postings {
+    Postings { tagged: ctx.panel.proposers()[method].method.tagged() }
 }
 
 /// Finds the pairs that one method proposes, unless that was done.
 fn propose_one(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
-    seat: usize,
+    method: usize,
     represented: &Bits,
-    pace: &mut Pace,
-) -> Result<Proposed, EngineError> {
-    let fact = format!("proposed{seat}.done");
-    if let Some(done) = ctx.saved(&fact)? {
+    progress: &mut PostingProgress,
+) -> Result<CandidateCounts, EngineError> {
+    let done_name = format!("proposed{method}.done");
+    if let Some(done) = ctx.saved(&done_name)? {
         return Ok(done);
     }
     // What an earlier process merged in steps is merged again: it may not have come to an end.
-    existing(&ctx.place("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
-    let runs = catalogue.key_runs(ctx, seat);
-    let (around, skip) = Filed::new(ctx, catalogue, seat)?;
+    existing(&ctx.run_location("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    let runs = catalogue.key_runs(ctx, method);
+    let (host, skip) = JobGroupHost::new(ctx, catalogue, method)?;
     let different = u64::from(catalogue.len() - represented.count());
     let limits = Limits { max_group: ctx.recipe.max_group, different };
-    let proposer = &ctx.panel.proposers()[seat];
-    let mut groups = Groups::new(around, proposer, limits, skip, Remembered::new(&*proposer.method));
-    let mut merge = Rebased::open(codec(ctx, seat), &ctx.place("merged"), &runs)?;
+    let proposer = &ctx.panel.proposers()[method];
+    let mut groups = Groups::new(host, proposer, limits, skip, SeenGroups::new(&*proposer.method));
+    let mut merge = Rebased::open(codec(ctx, method), &ctx.run_location("merged"), &runs)?;
     let mut group: Vec<(u32, u32)> = Vec::new();
     let mut key = None;
     while let Some(packed) = merge.next()? {
-        pace.step(ctx)?;
+        progress.step(ctx)?;
         let posting = Posting::unpack(packed);
         if represented.get(posting.document) {
             continue;
@@ -222,15 +223,19 @@ fn propose_one(
         groups.take(key, &mut group)?;
     }
     drop(merge);
-    let least = ctx.panel.proposers()[seat].method.keys_to_share();
-    let (around, giant_groups, _) = groups.finish();
-    let (pairs, back) = around.finish()?;
-    let candidates = write_pairs(ctx, seat, pairs, back, least)?;
-    let done = Proposed { candidates, giant_groups };
-    ctx.save(&fact, &done)?;
+    let least = ctx.panel.proposers()[method].method.keys_to_share();
+    let (host, giant_groups, _) = groups.finish();
+    let (pairs, back) = host.finish()?;
+    let candidates = write_pairs(ctx, method, pairs, back, least)?;
+    let done = CandidateCounts { candidates, giant_groups };
+    ctx.save(&done_name, &done)?;
     // What was sorted is of no more use, and large.
-    for place in [filed::place(ctx, seat), filed::back_place(ctx, seat), ctx.place("merged")] {
-        existing(&place)?.iter().try_for_each(|path| remove_if_there(path))?;
+    for location in [
+        job_groups::pairs_location(ctx, method),
+        job_groups::back_pairs_location(ctx, method),
+        ctx.run_location("merged"),
+    ] {
+        existing(&location)?.iter().try_for_each(|path| remove_if_there(path))?;
     }
     runs.iter().try_for_each(|(path, _)| remove_if_there(path))?;
     Ok(done)
@@ -240,23 +245,23 @@ fn propose_one(
 /// returns their number.
 fn write_pairs(
     ctx: &Context<'_>,
-    seat: usize,
+    method: usize,
     pairs: Sorted<Couples>,
     back: Option<Sorted<Couples>>,
     least: u32,
 ) -> Result<u64, EngineError> {
-    let mut writer = RunWriter::create(&ctx.file(&own_name(seat)), own_label(ctx))?;
+    let mut writer = RunWriter::create(&ctx.file(&method_pairs_name(method)), method_pairs_label(ctx))?;
     let (mut count, mut bytes) = (0, Vec::new());
     let mut put = |pair: u64, times: u32| -> Result<(), EngineError> {
-        let ((a, b), mut shared) = (uncouple(pair), Shared::default());
+        let ((a, b), mut shared) = (uncouple(pair), SharedKeys::default());
         shared[0] = times;
         count += 1;
         bytes.clear();
         Candidate { a, b, shared }.encode(1, &mut bytes);
         writer.push(&bytes)
     };
-    let mut pairs = Counted::new(pairs)?;
-    let mut back = back.map(Counted::new).transpose()?;
+    let mut pairs = CountedPairs::new(pairs)?;
+    let mut back = back.map(CountedPairs::new).transpose()?;
     loop {
         let heads = [pairs.head, back.as_ref().and_then(|back| back.head)];
         let Some((pair, _)) = heads.iter().flatten().min() else { break };
@@ -264,7 +269,7 @@ fn write_pairs(
             |head: Option<(u64, u32)>| head.filter(|(other, _)| other == pair).map_or(0, |(_, times)| times);
         let [forward, backward] = heads.map(of);
         if forward.max(backward) >= least {
-            let asked = Asked { forward, backward };
+            let asked = DirectedKeyCounts { forward, backward };
             put(*pair, if back.is_some() { asked.pack() } else { forward })?;
         }
         if forward > 0 {
@@ -279,16 +284,16 @@ fn write_pairs(
 }
 
 /// Sorted pairs, each with the number of times that it comes.
-struct Counted {
+struct CountedPairs {
     pairs: Sorted<Couples>,
     next: Option<u64>,
     head: Option<(u64, u32)>,
 }
 
-impl Counted {
+impl CountedPairs {
     fn new(mut pairs: Sorted<Couples>) -> Result<Self, EngineError> {
         let next = pairs.next()?;
-        let mut counted = Counted { pairs, next, head: None };
+        let mut counted = CountedPairs { pairs, next, head: None };
         counted.advance()?;
         Ok(counted)
     }
@@ -304,8 +309,8 @@ impl Counted {
 }
 
 /// Makes the pairs of the only method the candidates, unless an earlier process did; returns their number.
-fn take_over(ctx: &Context<'_>) -> Result<u64, EngineError> {
-    let (own, file) = (ctx.file(&own_name(0)), ctx.file(FILE));
+fn adopt_single_method(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    let (own, file) = (ctx.file(&method_pairs_name(0)), ctx.file(FILE));
     if own.exists() {
         journal::rename(&own, &file)?;
     }
@@ -316,10 +321,12 @@ fn take_over(ctx: &Context<'_>) -> Result<u64, EngineError> {
 fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
     let methods = ctx.panel.proposers().len();
     if methods == 1 {
-        return take_over(ctx);
+        return adopt_single_method(ctx);
     }
     let mut sources: Vec<Records> = (0..methods)
-        .map(|seat| Ok(Run::open(&ctx.file(&own_name(seat)), own_label(ctx))?.records()))
+        .map(
+            |method| Ok(Run::open(&ctx.file(&method_pairs_name(method)), method_pairs_label(ctx))?.records()),
+        )
         .collect::<Result<_, EngineError>>()?;
     let mut heads: Vec<Option<Candidate>> = Vec::with_capacity(methods);
     for source in &mut sources {
@@ -328,11 +335,11 @@ fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
     let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
     let (mut count, mut bytes) = (0u64, Vec::new());
     while let Some((a, b)) = heads.iter().flatten().map(|head| (head.a, head.b)).min() {
-        let mut shared = Shared::default();
-        for (seat, source) in sources.iter_mut().enumerate() {
-            if let Some(head) = heads[seat].filter(|head| (head.a, head.b) == (a, b)) {
-                shared[seat] = head.shared[0];
-                heads[seat] = source.next()?.map(Candidate::decode);
+        let mut shared = SharedKeys::default();
+        for (method, source) in sources.iter_mut().enumerate() {
+            if let Some(head) = heads[method].filter(|head| (head.a, head.b) == (a, b)) {
+                shared[method] = head.shared[0];
+                heads[method] = source.next()?.map(Candidate::decode);
             }
         }
         if ctx.panel.wants_all() && shared[..methods].contains(&0) {

@@ -14,23 +14,23 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
-use lookalike_methods::{Detail, Lexicon, Page, Scratch};
+use lookalike_methods::{Buffers, Lexicon, LexiconDetail, Page};
 use lookalike_text::Profile;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use self::tally::Tally;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::panel::{Panel, Seat};
+use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::Batch;
 use crate::recipe::{JobRecipe, profile_of};
-use crate::sketch::Workshop;
+use crate::sketch::SketchWorker;
 use crate::store::journal;
 use crate::survey::walk;
 
 /// The totals of a count of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counted {
+pub struct WordTotals {
     /// Records found.
     pub records: u64,
     /// Those that could not be read.
@@ -80,12 +80,12 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
             let why = "it has no words; make one from documents that have";
             return Err(not_a_lexicon(&path, &why));
         }
-        let wants = |seat: &&Seat| {
-            seat.method.lexicon() > Detail::Nothing
-                && seat.method.profile().unwrap_or(&ctx.profile) == profile
+        let wants = |entry: &&PanelMethod| {
+            entry.method.lexicon() > LexiconDetail::Nothing
+                && entry.method.profile().unwrap_or(&ctx.profile) == profile
         };
-        for seat in ctx.panel.seats().iter().filter(wants) {
-            seat.method.learn(&lexicon).map_err(|error| EngineError::Request(error.to_string()))?;
+        for entry in ctx.panel.methods().iter().filter(wants) {
+            entry.method.learn(&lexicon).map_err(|error| EngineError::Request(error.to_string()))?;
         }
     }
     Ok(())
@@ -97,10 +97,10 @@ pub(crate) fn file_name(number: usize) -> String {
 }
 
 /// The profiles of methods that ask for a lexicon, each with the most that is asked of it.
-pub(crate) fn wanted(panel: &Panel, run: &Profile) -> Vec<(Profile, Detail)> {
-    let mut profiles: Vec<(Profile, Detail)> = Vec::new();
-    for seat in panel.seats().iter().filter(|seat| seat.method.lexicon() > Detail::Nothing) {
-        let (profile, detail) = (seat.method.profile().unwrap_or(run), seat.method.lexicon());
+pub(crate) fn wanted(panel: &Panel, run: &Profile) -> Vec<(Profile, LexiconDetail)> {
+    let mut profiles: Vec<(Profile, LexiconDetail)> = Vec::new();
+    for entry in panel.methods().iter().filter(|entry| entry.method.lexicon() > LexiconDetail::Nothing) {
+        let (profile, detail) = (entry.method.profile().unwrap_or(run), entry.method.lexicon());
         match profiles.iter_mut().find(|(known, _)| known == profile) {
             Some((_, most)) => *most = detail.max(*most),
             None => profiles.push((profile.clone(), detail)),
@@ -119,7 +119,7 @@ pub(crate) fn check(recipe: &JobRecipe, lexicon: Option<&Path>) -> Result<(), En
 fn given(
     recipe: &JobRecipe,
     lexicon: Option<&Path>,
-    profiles: &[(Profile, Detail)],
+    profiles: &[(Profile, LexiconDetail)],
 ) -> Result<Option<(PathBuf, Profile)>, EngineError> {
     check_given(recipe, lexicon, profiles.is_empty())?;
     let Some(path) = lexicon.map(Path::to_owned) else { return Ok(None) };
@@ -164,10 +164,10 @@ fn open(path: &Path) -> Result<Reader<BufReader<File>>, EngineError> {
 }
 
 /// Reads a lexicon into memory, and sets aside what it takes.
-fn load(ctx: &mut Context<'_>, path: &Path, detail: Detail) -> Result<Arc<Lexicon>, EngineError> {
+fn load(ctx: &mut Context<'_>, path: &Path, detail: LexiconDetail) -> Result<Arc<Lexicon>, EngineError> {
     let reader = open(path)?;
     // A table that grows is there twice for a moment, and that must fit, too.
-    let most = ctx.budget.holdable() / 3 * 2;
+    let most = ctx.budget.reservable() / 3 * 2;
     let lexicon = Lexicon::read(reader, detail, most).map_err(|error| match error {
         LexiconError::TooLarge => {
             // A word takes about as much in memory as in the file, and twice that while it is read.
@@ -176,7 +176,7 @@ fn load(ctx: &mut Context<'_>, path: &Path, detail: Detail) -> Result<Arc<Lexico
         }
         other => not_a_lexicon(path, &other),
     })?;
-    ctx.budget.hold(lexicon.bytes(), "the lexicon")?;
+    ctx.budget.reserve(lexicon.bytes(), "the lexicon")?;
     Ok(Arc::new(lexicon))
 }
 
@@ -190,16 +190,18 @@ pub(crate) fn count(
     profile: &Profile,
     number: usize,
     target: &Path,
-) -> Result<Counted, EngineError> {
-    let of_profile = |seat: &Seat| seat.method.profile().unwrap_or(&ctx.profile) == profile;
-    let Some(seat) = ctx.panel.seats().iter().position(of_profile) else { return Ok(Counted::default()) };
+) -> Result<WordTotals, EngineError> {
+    let of_profile = |entry: &PanelMethod| entry.method.profile().unwrap_or(&ctx.profile) == profile;
+    let Some(method) = ctx.panel.methods().iter().position(of_profile) else {
+        return Ok(WordTotals::default());
+    };
     let memory = ctx.bucket_bytes.unwrap_or(ctx.budget.free(0, 0) / 3);
     let (tally, seen) = Tally::resume(ctx, number, profile, memory)?;
     ctx.begin("lexicon", ctx.input_bytes(), true);
-    let show = |workshop: &mut Workshop, batch: &Batch, heavy: &Mutex<()>| {
-        let wants = |at: usize, _: usize| at == seat;
-        let see = |_: usize, page: &Page<'_>, scratch: &mut Scratch| tally.see(ctx, page, scratch);
-        let rejected = workshop.show(ctx, batch, heavy, |_| true, wants, see)?;
+    let show = |worker: &mut SketchWorker, batch: &Batch, heavy: &Mutex<()>| {
+        let wants = |at: usize, _: usize| at == method;
+        let see = |_: usize, page: &Page<'_>, scratch: &mut Buffers| tally.see(ctx, page, scratch);
+        let rejected = worker.for_each_page(ctx, batch, heavy, |_| true, wants, see)?;
         tally.pass(batch.len(), rejected);
         Ok(())
     };
@@ -225,7 +227,7 @@ fn write(ctx: &Context<'_>, tally: Tally, profile: &Profile, target: &Path) -> R
     let file = File::create(target).map_err(|error| EngineError::write(target, error))?;
     let mut writer =
         Writer::new(BufWriter::with_capacity(1 << 18, file), &profile.recipe()).map_err(failed)?;
-    let Counted { documents, occurrences, .. } = tally.counted();
+    let WordTotals { documents, occurrences, .. } = tally.counted();
     tally.merged(ctx, |entry| writer.push(entry).map_err(failed))?;
     let file = writer.finish(documents, occurrences).map_err(failed)?;
     file.get_ref().sync_all().map_err(|error| EngineError::write(target, error))

@@ -10,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use lookalike_methods::lexicon::{BINS, Entry, Reader, Writer, bin};
-use lookalike_methods::{Page, Scratch, words};
+use lookalike_methods::{Buffers, Page, words};
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
 use serde::{Deserialize, Serialize};
 
-use super::{Counted, broken};
+use super::{WordTotals, broken};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::store::journal;
@@ -27,7 +27,7 @@ const TABLES: usize = 64;
 const MOST_PARTS: usize = 48;
 
 /// The least time between two saves of all tables, from which a later process goes on.
-const PAUSE: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 300 });
+const SAVE_INTERVAL: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 300 });
 
 /// All words of a corpus so far.
 pub(super) struct Tally {
@@ -51,9 +51,9 @@ struct Progress {
 
 /// Hashes are hashes already.
 #[derive(Default)]
-struct Same(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for Same {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -69,7 +69,7 @@ impl Hasher for Same {
 /// The words of one table that are in memory.
 #[derive(Default)]
 struct Table {
-    places: HashMap<u64, u32, BuildHasherDefault<Same>>,
+    places: HashMap<u64, u32, BuildHasherDefault<IdentityHasher>>,
     slots: Vec<Slot>,
     /// Bins of words that have few, each with the place of the word's next, counted from 1.
     bins: Vec<(u32, u32, u8)>,
@@ -94,7 +94,7 @@ struct Slot {
 const ROW: u32 = 1 << 31;
 
 /// A word with more bins than this gets a row of all: a list of many is slow to walk.
-const FEW: usize = 6;
+const MAX_LISTED_BINS: usize = 6;
 
 impl Table {
     fn bytes(&self) -> usize {
@@ -134,7 +134,7 @@ impl Table {
             at = *next;
             length += 1;
         }
-        if length < FEW {
+        if length < MAX_LISTED_BINS {
             self.bins.push((slot.bins, 1, bin));
             slot.bins = self.bins.len() as u32;
             return;
@@ -191,12 +191,12 @@ impl Table {
 #[derive(Default)]
 pub(crate) struct Words {
     table: Table,
-    counted: Counted,
+    counted: WordTotals,
 }
 
 impl Words {
     /// Counts the words of a document.
-    pub(crate) fn see(&mut self, page: &Page<'_>, scratch: &mut Scratch) {
+    pub(crate) fn see(&mut self, page: &Page<'_>, scratch: &mut Buffers) {
         self.counted.documents += 1;
         self.counted.occurrences += page.len() as u64;
         each_word(page, scratch, |word, text, bin| self.table.take(word.hash, text, word.count, bin));
@@ -211,18 +211,18 @@ impl Words {
     pub(crate) fn drain(
         &mut self,
         each: impl FnMut(&Entry) -> Result<(), EngineError>,
-    ) -> Result<Counted, EngineError> {
+    ) -> Result<WordTotals, EngineError> {
         self.table.drain(each)?;
         Ok(std::mem::take(&mut self.counted))
     }
 }
 
 /// The distinct words of a document, each with its spelling and the bin of its frequency.
-fn each_word(page: &Page<'_>, scratch: &mut Scratch, mut take: impl FnMut(&words::Word, &str, u8)) {
+fn each_word(page: &Page<'_>, scratch: &mut Buffers, mut take: impl FnMut(&words::Word, &str, u8)) {
     words::distinct(page, &mut scratch.words);
     let most = scratch.words.iter().map(|word| word.count).max().unwrap_or(1);
     for word in &scratch.words {
-        take(word, page.word(word.place as usize), bin(word.count, most));
+        take(word, page.word(word.first_position as usize), bin(word.count, most));
     }
 }
 
@@ -254,7 +254,7 @@ impl Tally {
         &self,
         ctx: &Context<'_>,
         page: &Page<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut Buffers,
     ) -> Result<(), EngineError> {
         self.add(2, 1);
         self.add(3, page.len());
@@ -264,7 +264,7 @@ impl Tally {
             let place = table_of(part[0].hash);
             let mut table = self.tables[place].lock().unwrap_or_else(PoisonError::into_inner);
             for word in part {
-                let text = page.word(word.place as usize);
+                let text = page.word(word.first_position as usize);
                 table.take(word.hash, text, word.count, bin(word.count, most));
             }
             if table.bytes() > self.most {
@@ -285,10 +285,10 @@ impl Tally {
     }
 
     /// Returns the totals so far.
-    pub(super) fn counted(&self) -> Counted {
+    pub(super) fn counted(&self) -> WordTotals {
         let [records, rejected, documents, occurrences] =
             self.counts.each_ref().map(|count| count.load(Ordering::Relaxed));
-        Counted { records, rejected, documents, occurrences }
+        WordTotals { records, rejected, documents, occurrences }
     }
 
     fn part(&self, ctx: &Context<'_>, table: usize, part: usize) -> PathBuf {
@@ -306,7 +306,7 @@ impl Tally {
         let path = self.part(ctx, place, table.parts);
         let mut writer = self.create(&path)?;
         table.drain(|entry| writer.push(entry).map_err(|error| broken(&path, error)))?;
-        settle(writer, &path)?;
+        finish_part(writer, &path)?;
         table.parts += 1;
         Ok(())
     }
@@ -314,7 +314,7 @@ impl Tally {
     /// Every now and then, puts all to disk and writes down how many units were seen.
     pub(super) fn checkpoint(&self, ctx: &Context<'_>, seen: usize) -> Result<(), EngineError> {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        if saved.elapsed() < PAUSE {
+        if saved.elapsed() < SAVE_INTERVAL {
             return Ok(());
         }
         *saved = Instant::now();
@@ -368,7 +368,7 @@ impl Tally {
             let target = ctx.file(&format!("lexicon{}.{place:02}.merged{next:06}", self.number));
             let mut writer = self.create(&target)?;
             merge(&few, &mut |entry| writer.push(entry).map_err(|error| broken(&target, error)))?;
-            settle(writer, &target)?;
+            finish_part(writer, &target)?;
             paths.push(target);
             next += 1;
         }
@@ -380,7 +380,7 @@ impl Tally {
 }
 
 /// Ends a part, and notes what it is known by, since nothing in it would tell that it did not survive.
-fn settle(writer: Writer<BufWriter<File>>, path: &Path) -> Result<(), EngineError> {
+fn finish_part(writer: Writer<BufWriter<File>>, path: &Path) -> Result<(), EngineError> {
     writer.finish(0, 0).map_err(|error| broken(path, error))?;
     journal::note_sum(path)
 }

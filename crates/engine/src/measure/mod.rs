@@ -9,7 +9,7 @@ mod sets;
 
 use lookalike_model::{Similarity, Threshold};
 use lookalike_text::Features;
-use lookalike_text::hash::{self, Sorting};
+use lookalike_text::hash::{self, SortBuffers};
 
 /// The measure of similarity in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Measured {
 
     /// As seen from the other document.
     #[must_use]
-    pub fn turned(self) -> Self {
+    pub fn swapped(self) -> Self {
         Measured {
             forward: self.backward,
             backward: self.forward,
@@ -62,7 +62,7 @@ impl Measured {
 
 /// A set in two parts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Divided<'s> {
+pub(crate) struct DividedSet<'s> {
     /// Number of all its values.
     pub(crate) size: usize,
     /// Those that are bits.
@@ -82,7 +82,7 @@ impl Measure {
     #[must_use]
     pub fn symbols<'a>(&self, features: &'a Features, out: &'a mut Vec<u64>) -> &'a [u64] {
         if self.similarity != Similarity::Edit {
-            return features.secrets();
+            return features.secret_hashes();
         }
         out.clear();
         for (index, word) in features.words().enumerate() {
@@ -95,14 +95,14 @@ impl Measure {
     }
 
     /// Appends the form of `symbols` that is compared.
-    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>, room: &mut Sorting) {
+    pub fn prepare(&self, symbols: &[u64], out: &mut Vec<u64>, sorting: &mut SortBuffers) {
         if self.similarity == Similarity::Edit {
             return out.extend_from_slice(symbols);
         }
-        windows(symbols, self.shingle, room.unsorted());
+        windows(symbols, self.shingle, sorting.unsorted());
         match self.similarity {
-            Similarity::CosineTf => hash::append_sorted(out, room),
-            _ => hash::append_set(out, room),
+            Similarity::CosineTf => hash::append_sorted(out, sorting),
+            _ => hash::append_set(out, sorting),
         }
     }
 
@@ -123,8 +123,8 @@ impl Measure {
     /// The same for two sets in two parts each: some of the values as a row of bits.
     pub(crate) fn compare_divided(
         &self,
-        a: Divided<'_>,
-        b: Divided<'_>,
+        a: DividedSet<'_>,
+        b: DividedSet<'_>,
         floor: Threshold,
     ) -> Option<Measured> {
         self.of_sets([a.size, b.size], floor, |least| {
@@ -169,7 +169,7 @@ impl Measure {
         floor: Threshold,
         shared: impl FnOnce(usize) -> Option<usize>,
     ) -> Option<Measured> {
-        let shared = shared(floor.least_of(a.min(b) as u64) as usize)? as u64;
+        let shared = shared(floor.min_count(a.min(b) as u64) as usize)? as u64;
         let part = |whole: usize| if whole == 0 { 0.0 } else { shared as f64 / whole as f64 };
         let reached = |whole: usize| whole > 0 && self.threshold.reached_by(shared, whole as u64);
         Some(Measured { forward: part(a), backward: part(b), reached: reached(a), reached_back: reached(b) })
@@ -199,7 +199,7 @@ impl Measure {
 
     fn edit(&self, a: &[u64], b: &[u64], floor: Threshold) -> Option<Measured> {
         let both = (a.len() + b.len()) as u64;
-        let least = floor.least_of(both).div_ceil(2) as usize;
+        let least = floor.min_count(both).div_ceil(2) as usize;
         let common = edit::common(a, b, least)? as u64;
         let value = if both == 0 { 1.0 } else { (2 * common) as f64 / both as f64 };
         Some(Measured::same(value, both == 0 || self.threshold.reached_by(2 * common, both)))
@@ -208,12 +208,12 @@ impl Measure {
 
 /// Longer windows are hashed from shorter ones. A polynomial of many words has coefficients by which words that are put in the
 /// right order cancel each other, whatever their hashes are; between two polynomials everything is mixed.
-const SHORT: usize = 8;
+const SHORT_WINDOW: usize = 8;
 
 /// Appends the hashes of all windows of `n` symbols.
 fn windows(symbols: &[u64], n: usize, out: &mut Vec<u64>) {
     let n = n.max(1).min(symbols.len().max(1));
-    let mut width = n.min(SHORT);
+    let mut width = n.min(SHORT_WINDOW);
     let first = out.len();
     hash::Grams::new(symbols, width).take_into(usize::MAX, out);
     while width < n {
@@ -245,7 +245,7 @@ mod tests {
 
     fn prepared(measure: &Measure, words: &[u64]) -> Vec<u64> {
         let mut out = vec![17];
-        measure.prepare(words, &mut out, &mut Sorting::default());
+        measure.prepare(words, &mut out, &mut SortBuffers::default());
         out.split_off(1)
     }
 
@@ -328,7 +328,7 @@ mod tests {
                     Some(found) => {
                         prop_assert!((found.forward - forward).abs() < 1e-12, "{similarity} {found:?} {forward}");
                         prop_assert!((found.backward - backward).abs() < 1e-12);
-                        prop_assert_eq!(measure.compare(&pb, &pa, lowest()), Some(found.turned()));
+                        prop_assert_eq!(measure.compare(&pb, &pa, lowest()), Some(found.swapped()));
                     }
                     None => prop_assert!(forward < 1e-9 && backward < 1e-9, "{similarity} {forward}"),
                 }

@@ -5,9 +5,9 @@ use lookalike_text::cpu::Cpu;
 /// Steps between two looks at whether the goal is still in reach.
 const STRIDE: usize = 32;
 
-/// Stretches of the two sets that are gone through side by side. A step must wait for the one before it to know where
-/// it stands; steps of different stretches wait for each other in nothing.
-const STRETCHES: usize = 4;
+/// Lanes: stretches of the two sets that are gone through side by side. A step must wait for the one before it to know where
+/// it stands; steps of different lanes wait for each other in nothing.
+const LANES: usize = 4;
 
 /// Counts the values that two sorted sets share; returns nothing if there are fewer than `least`.
 pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
@@ -15,10 +15,10 @@ pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     if shorter < least {
         return None;
     }
-    if shorter < STRETCHES * STRIDE {
-        return plainly(a, b, least);
+    if shorter < LANES * STRIDE {
+        return shared_sequential(a, b, least);
     }
-    let mut rest = side_by_side(a, b);
+    let mut rest = split_lanes(a, b);
     let mut shared = 0;
     while rest.iter().all(|(a, b)| a.len().min(b.len()) >= STRIDE) {
         shared += stride(&mut rest);
@@ -29,7 +29,7 @@ pub(super) fn shared(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let mut behind: usize = rest.iter().map(|(a, b)| a.len().min(b.len())).sum();
     for (a, b) in rest {
         behind -= a.len().min(b.len());
-        shared += plainly(a, b, least.saturating_sub(shared + behind))?;
+        shared += shared_sequential(a, b, least.saturating_sub(shared + behind))?;
     }
     (shared >= least).then_some(shared)
 }
@@ -46,7 +46,7 @@ pub(super) fn shared_bits(a: &[u64], b: &[u64]) -> usize {
         fn with_avx2(a: &[u64], b: &[u64]) -> usize {
             count(a, b)
         }
-        if Cpu::here() >= Cpu::Avx2 {
+        if Cpu::detect() >= Cpu::Avx2 {
             // SAFETY: the processor was asked.
             return unsafe { with_avx2(a, b) };
         }
@@ -54,14 +54,14 @@ pub(super) fn shared_bits(a: &[u64], b: &[u64]) -> usize {
     count(a, b)
 }
 
-/// Two stretches of sets.
-type Stretch<'s> = (&'s [u64], &'s [u64]);
+/// A stretch of one set and the same stretch of another.
+type Lane<'s> = (&'s [u64], &'s [u64]);
 
-/// The two sets, cut at the same values. Hashes are spread evenly, so the stretches are of about equal length.
-fn side_by_side<'s>(mut a: &'s [u64], mut b: &'s [u64]) -> [Stretch<'s>; STRETCHES] {
+/// The two sets, cut at the same values. Hashes are spread evenly, so the lanes are of about equal length.
+fn split_lanes<'s>(mut a: &'s [u64], mut b: &'s [u64]) -> [Lane<'s>; LANES] {
     std::array::from_fn(|number| {
-        let end = (u64::MAX / STRETCHES as u64).saturating_mul(number as u64 + 1);
-        let last = number + 1 == STRETCHES;
+        let end = (u64::MAX / LANES as u64).saturating_mul(number as u64 + 1);
+        let last = number + 1 == LANES;
         let before = |set: &[u64]| if last { set.len() } else { set.partition_point(|&value| value < end) };
         let (here, there);
         (here, a) = a.split_at(before(a));
@@ -70,11 +70,11 @@ fn side_by_side<'s>(mut a: &'s [u64], mut b: &'s [u64]) -> [Stretch<'s>; STRETCH
     })
 }
 
-/// Goes some steps through all stretches, each of which is long enough; returns how many shared values it met.
+/// Goes some steps through all lanes, each of which is long enough; returns how many shared values it met.
 ///
 /// No branch depends on the values: which of two hashes is smaller cannot be guessed.
-fn stride(rest: &mut [Stretch<'_>; STRETCHES]) -> usize {
-    let mut places: [(*const u64, *const u64); STRETCHES] = rest.map(|(a, b)| (a.as_ptr(), b.as_ptr()));
+fn stride(rest: &mut [Lane<'_>; LANES]) -> usize {
+    let mut places: [(*const u64, *const u64); LANES] = rest.map(|(a, b)| (a.as_ptr(), b.as_ptr()));
     let mut shared = 0;
     for _ in 0..STRIDE {
         for (a, b) in &mut places {
@@ -97,7 +97,7 @@ fn stride(rest: &mut [Stretch<'_>; STRETCHES]) -> usize {
 }
 
 /// The same one step after the other, for what is left.
-fn plainly(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
+fn shared_sequential(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (mut i, mut j, mut shared) = (0, 0, 0);
     while i < a.len() && j < b.len() {
         let (x, y) = (a[i], b[j]);

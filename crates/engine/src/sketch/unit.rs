@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Made, Row, ShardMeta, Sketched, UnitMeta, unit_file};
-use crate::context::{Context, Kept, remove_if_there};
+use super::{MethodCounts, Row, ShardMeta, SketchedBatch, UnitMeta, unit_file};
+use crate::context::{Context, RereadAccess, remove_if_there};
+use crate::disk_forecast::DiskForecast;
 use crate::error::EngineError;
-use crate::panel::Seat;
-use crate::pipeline::{Feed, Passed, Spare};
+use crate::panel::PanelMethod;
+use crate::pipeline::{BufferPool, Feed, ResumePoint};
 use crate::recipe::{Order, Task};
-use crate::room::Foresight;
-use crate::store::file::{Label, RunWriter, Written};
-use crate::store::sort::{Place, Postings, Sorter, clear};
+use crate::store::file::{Label, RunWriter, WriterCheckpoint};
+use crate::store::sort::{Postings, RunLocation, Sorter, clear};
 use crate::store::symbols;
 
 /// The files of a unit beside its key runs and the one that says it is done.
 const FILES: [&str; 6] = ["docs", "names", "payload", "spool", "rejected", "values"];
 
 /// The time between two checkpoints; zero in tests, so that every batch ends with one.
-const BETWEEN: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(20) };
+const CHECKPOINT_INTERVAL: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(20) };
 
 /// A unit that is being written.
 pub(super) struct UnitWriter<'c> {
@@ -54,27 +54,27 @@ struct Checkpoint {
     open: ShardMeta,
     records: u64,
     /// The length that each file had.
-    files: BTreeMap<String, Written>,
+    files: BTreeMap<String, WriterCheckpoint>,
 }
 
 /// Writes one unit from the sketches of its batches. The `buffer` for keys is given in bytes.
 pub(super) fn write(
     ctx: &Context<'_>,
     unit: usize,
-    kept: Kept,
+    access: RereadAccess,
     buffer: usize,
-    feed: &mut Feed<'_, Result<Sketched, EngineError>>,
-    spare: &Spare<Sketched>,
+    feed: &mut Feed<'_, Result<SketchedBatch, EngineError>>,
+    pool: &BufferPool<SketchedBatch>,
 ) -> Result<(), EngineError> {
-    let mut writer = match UnitWriter::resume(ctx, unit, kept, buffer)? {
+    let mut writer = match UnitWriter::resume(ctx, unit, access, buffer)? {
         Some(begun) => begun,
-        None => UnitWriter::create(ctx, unit, kept, buffer)?,
+        None => UnitWriter::create(ctx, unit, access, buffer)?,
     };
-    feed.pass(writer.passed())?;
+    feed.skip(writer.resume_point())?;
     while let Some(batch) = feed.next()? {
         let mut batch = batch?;
         writer.push(&mut batch)?;
-        spare.give_back(batch);
+        pool.give_back(batch);
     }
     writer.finish()
 }
@@ -83,22 +83,23 @@ impl<'c> UnitWriter<'c> {
     fn create(
         ctx: &'c Context<'c>,
         unit: usize,
-        kept: Kept,
+        access: RereadAccess,
         buffer: usize,
     ) -> Result<UnitWriter<'c>, EngineError> {
         // A checkpoint that cannot be gone on from goes before the files do that it speaks of.
-        remove_if_there(&ctx.file(&begun(unit)))?;
+        remove_if_there(&ctx.file(&checkpoint_name(unit)))?;
         for file in FILES {
             remove_if_there(&unit_file(ctx, unit, file))?;
         }
-        let sorter = |(place, codec, bytes)| {
-            clear(&place)?;
-            Ok(Sorter::new(place, codec, bytes))
+        let sorter = |(location, codec, bytes)| {
+            clear(&location)?;
+            Ok(Sorter::new(location, codec, bytes))
         };
-        let keys: Vec<_> = key_places(ctx, unit, buffer).map(sorter).collect::<Result<_, EngineError>>()?;
-        let Kept { spooled, seekable } = kept;
-        let made = vec![Made::default(); keys.len()];
-        let meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), made, spooled, seekable };
+        let keys: Vec<_> =
+            key_locations(ctx, unit, buffer).map(sorter).collect::<Result<_, EngineError>>()?;
+        let RereadAccess { spooled, seekable } = access;
+        let method_counts = vec![MethodCounts::default(); keys.len()];
+        let meta = UnitMeta { shards: Vec::new(), key_runs: Vec::new(), method_counts, spooled, seekable };
         let create = |file| {
             let (path, label) = file_of(ctx, unit, file);
             RunWriter::create(&path, label)
@@ -124,18 +125,18 @@ impl<'c> UnitWriter<'c> {
     fn resume(
         ctx: &'c Context<'c>,
         unit: usize,
-        kept: Kept,
+        access: RereadAccess,
         buffer: usize,
     ) -> Result<Option<UnitWriter<'c>>, EngineError> {
-        let Some(checkpoint) = ctx.saved::<Checkpoint>(&begun(unit))? else { return Ok(None) };
+        let Some(checkpoint) = ctx.saved::<Checkpoint>(&checkpoint_name(unit))? else { return Ok(None) };
         let Checkpoint { meta, open, records, mut files } = checkpoint;
-        let Kept { spooled, seekable } = kept;
+        let RereadAccess { spooled, seekable } = access;
         if (meta.spooled, meta.seekable) != (spooled, seekable) {
             return Ok(None);
         }
         let mut keys = Vec::new();
-        for ((place, codec, bytes), &runs) in key_places(ctx, unit, buffer).zip(&meta.key_runs) {
-            let Some(sorter) = Sorter::with_runs(place, codec, bytes, runs)? else { return Ok(None) };
+        for ((location, codec, bytes), &runs) in key_locations(ctx, unit, buffer).zip(&meta.key_runs) {
+            let Some(sorter) = Sorter::with_runs(location, codec, bytes, runs)? else { return Ok(None) };
             keys.push(sorter);
         }
         let mut writers = BTreeMap::new();
@@ -171,11 +172,11 @@ impl<'c> UnitWriter<'c> {
     }
 
     /// The records that are in the files already.
-    fn passed(&self) -> Passed {
-        Passed { shards: self.meta.shards.len(), records: self.open.records, all: self.records }
+    fn resume_point(&self) -> ResumePoint {
+        ResumePoint { shards: self.meta.shards.len(), records: self.open.records, all: self.records }
     }
 
-    fn push(&mut self, batch: &mut Sketched) -> Result<(), EngineError> {
+    fn push(&mut self, batch: &mut SketchedBatch) -> Result<(), EngineError> {
         let offset = self.names.position();
         for row in &batch.rows {
             self.docs.push(&Row { names: row.names + offset, ..*row }.encode())?;
@@ -192,10 +193,14 @@ impl<'c> UnitWriter<'c> {
         for (keys, batch) in self.keys.iter_mut().zip(&batch.keys) {
             batch.iter().try_for_each(|&posting| keys.push(posting))?;
         }
-        self.meta.made.iter_mut().zip(&batch.made).for_each(|(all, made)| all.add(made));
+        self.meta
+            .method_counts
+            .iter_mut()
+            .zip(&batch.method_counts)
+            .for_each(|(all, counts)| all.add(counts));
         self.records += batch.rows.len() as u64;
         self.open.take(batch, &mut self.meta.shards);
-        if self.last.elapsed() >= BETWEEN { self.checkpoint() } else { Ok(()) }
+        if self.last.elapsed() >= CHECKPOINT_INTERVAL { self.checkpoint() } else { Ok(()) }
     }
 
     fn checkpoint(&mut self) -> Result<(), EngineError> {
@@ -207,7 +212,7 @@ impl<'c> UnitWriter<'c> {
             self.keys.iter_mut().map(Sorter::checkpoint_all).collect();
         self.meta.key_runs = runs?;
         let (meta, open, records) = (self.meta.clone(), self.open.clone(), self.records);
-        self.ctx.save(&begun(self.unit), &Checkpoint { meta, open, records, files })?;
+        self.ctx.save(&checkpoint_name(self.unit), &Checkpoint { meta, open, records, files })?;
         self.last = Instant::now();
         Ok(())
     }
@@ -235,19 +240,19 @@ impl<'c> UnitWriter<'c> {
         let runs = |keys: Sorter<Postings>| Ok(keys.into_runs()?.len());
         meta.key_runs = keys.into_iter().map(runs).collect::<Result<_, EngineError>>()?;
         ctx.save(&format!("u{unit:06}.done"), &meta)?;
-        remove_if_there(&ctx.file(&begun(unit)))?;
-        look_ahead(ctx)
+        remove_if_there(&ctx.file(&checkpoint_name(unit)))?;
+        check_disk_space(ctx)
     }
 }
 
 /// Looks whether the disk will do for all units, by what those that are done have taken.
-fn look_ahead(ctx: &Context<'_>) -> Result<(), EngineError> {
+fn check_disk_space(ctx: &Context<'_>) -> Result<(), EngineError> {
     // Of two corpora that are compared the first takes more than the other, and tells nothing of it.
     if ctx.recipe.task == Task::Compare {
         return Ok(());
     }
     let read = ctx.watch.bytes.load(std::sync::atomic::Ordering::Relaxed);
-    Foresight::of(is_of_unit).look(ctx, read, ctx.input_bytes().unwrap_or(0))
+    DiskForecast::of(is_of_unit).check(ctx, read, ctx.input_bytes().unwrap_or(0))
 }
 
 /// True for the name of one of a unit's files.
@@ -256,7 +261,7 @@ fn is_of_unit(name: &str) -> bool {
 }
 
 /// The name of a unit's checkpoint.
-fn begun(unit: usize) -> String {
+fn checkpoint_name(unit: usize) -> String {
     format!("u{unit:06}.begun")
 }
 
@@ -276,17 +281,17 @@ fn has_values(ctx: &Context<'_>) -> bool {
 }
 
 /// For each method the place where its keys are sorted, their codec, and the bytes for that.
-fn key_places(
+fn key_locations(
     ctx: &Context<'_>,
     unit: usize,
     buffer: usize,
-) -> impl Iterator<Item = (Place, Postings, usize)> {
+) -> impl Iterator<Item = (RunLocation, Postings, usize)> {
     let proposers = ctx.panel.proposers();
-    let place = move |(number, seat): (usize, &Seat)| {
-        let place = ctx.place(&format!("u{unit:06}.keys{number}"));
-        (place, Postings { tagged: seat.method.tagged() }, buffer / proposers.len())
+    let location = move |(number, entry): (usize, &PanelMethod)| {
+        let location = ctx.run_location(&format!("u{unit:06}.keys{number}"));
+        (location, Postings { tagged: entry.method.tagged() }, buffer / proposers.len())
     };
-    proposers.iter().enumerate().map(place)
+    proposers.iter().enumerate().map(location)
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::candidates::filed;
-use crate::candidates::groups::{Around, Fact, Groups, Limits, Remembered, Tagged};
+use crate::candidates::groups::{GroupHost, Groups, Limits, MemberFacts, SeenGroups, Tagged};
+use crate::candidates::job_groups;
 use crate::error::EngineError;
 use crate::examine::Examiner;
-use crate::panel::Seat;
+use crate::panel::PanelMethod;
 use crate::recipe::Task;
 use crate::store::sort::uncouple;
 
@@ -53,7 +53,7 @@ pub struct Giant {
 
 /// The counts of the whole corpus.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Whole {
+pub struct CorpusCounts {
     /// Documents with different words.
     pub different: u64,
     /// Documents with lower numbers are there to be compared with.
@@ -65,16 +65,16 @@ pub struct Whole {
 /// A group is in memory while it is gone through: 28 bytes for each of its documents, and their records if these were given.
 pub struct GroupStream {
     examiner: Arc<Examiner>,
-    whole: Whole,
+    counts: CorpusCounts,
     last: Option<Posting>,
     group: Vec<Tagged>,
-    company: Company,
+    members: GroupMembers,
     /// Pairs that were proposed and not yet taken.
     pairs: Vec<Pair>,
     giants: Vec<Giant>,
     giant_groups: u64,
     /// Groups that were there before, by method.
-    remembered: Vec<Option<Remembered>>,
+    seen: Vec<Option<SeenGroups>>,
 }
 
 impl std::fmt::Debug for GroupStream {
@@ -85,8 +85,8 @@ impl std::fmt::Debug for GroupStream {
 
 /// The members of a group, in the order of their numbers.
 #[derive(Debug, Default)]
-struct Company {
-    documents: Vec<(u32, Fact, [bool; 2])>,
+struct GroupMembers {
+    documents: Vec<(u32, MemberFacts, [bool; 2])>,
     records: Vec<u8>,
     width: usize,
     references: u32,
@@ -95,19 +95,19 @@ struct Company {
     giants: Vec<Vec<u32>>,
 }
 
-impl Company {
-    fn place(&self, document: u32) -> usize {
+impl GroupMembers {
+    fn index_of(&self, document: u32) -> usize {
         self.documents.binary_search_by_key(&document, |(number, ..)| *number).unwrap_or_default()
     }
 }
 
-impl Around for &mut Company {
-    fn fact(&self, document: u32) -> Fact {
-        self.documents[self.place(document)].1
+impl GroupHost for &mut GroupMembers {
+    fn facts(&self, document: u32) -> MemberFacts {
+        self.documents[self.index_of(document)].1
     }
 
     fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
-        let at = self.place(document) * self.width;
+        let at = self.index_of(document) * self.width;
         self.records.get(at..at + self.width).ok_or_else(|| {
             EngineError::Request(
                 "a group is too large, and the records of its documents were not given; take such keys out first"
@@ -125,11 +125,11 @@ impl Around for &mut Company {
     }
 
     fn sides(&self, document: u32) -> [bool; 2] {
-        self.documents[self.place(document)].2
+        self.documents[self.index_of(document)].2
     }
 
     /// Refuses no group: the machine that leads the others takes pairs as they come.
-    fn expect(&self, _: usize, _: u64) -> Result<(), EngineError> {
+    fn check_room(&self, _: usize, _: u64) -> Result<(), EngineError> {
         Ok(())
     }
 
@@ -152,31 +152,31 @@ impl Around for &mut Company {
         Ok(())
     }
 
-    fn behind(&mut self, _key: u64) -> Result<(), EngineError> {
+    fn checkpoint(&mut self, _key: u64) -> Result<(), EngineError> {
         Ok(())
     }
 }
 
 impl GroupStream {
     /// For the postings of a corpus.
-    pub fn new(examiner: Arc<Examiner>, whole: Whole) -> Self {
-        let company = Company {
+    pub fn new(examiner: Arc<Examiner>, counts: CorpusCounts) -> Self {
+        let members = GroupMembers {
             width: examiner.record_bytes(),
-            references: whole.references,
+            references: counts.references,
             task: Some(examiner.recipe().task),
-            ..Company::default()
+            ..GroupMembers::default()
         };
-        let remembered = examiner.methods().map(|_| None).collect();
+        let seen = examiner.methods().map(|_| None).collect();
         GroupStream {
             examiner,
-            whole,
+            counts,
             last: None,
             group: Vec::new(),
-            company,
+            members,
             pairs: Vec::new(),
             giants: Vec::new(),
             giant_groups: 0,
-            remembered,
+            seen,
         }
     }
 
@@ -197,15 +197,15 @@ impl GroupStream {
                 return Ok(());
             }
         }
-        if posting.method >= self.remembered.len() {
+        if posting.method >= self.seen.len() {
             return Err(EngineError::Request(format!("there is no method {} in this run", posting.method)));
         }
         self.last = Some(posting);
         self.group.push((posting.document, posting.tag));
-        let fact = Fact { length: posting.length, mark: posting.mark };
-        self.company.documents.push((posting.document, fact, posting.sides));
+        let facts = MemberFacts { length: posting.length, mark: posting.mark };
+        self.members.documents.push((posting.document, facts, posting.sides));
         if let Some(record) = record {
-            self.company.records.extend_from_slice(record);
+            self.members.records.extend_from_slice(record);
         }
         Ok(())
     }
@@ -244,33 +244,33 @@ impl GroupStream {
             return Ok(());
         };
         let (method, examiner) = (last.method, self.examiner.clone());
-        let seat = examiner.seat(method);
-        let limits = Limits { max_group: examiner.recipe().max_group, different: self.whole.different };
-        let remembered = self.remembered[method].take().unwrap_or_else(|| Remembered::new(&*seat.method));
-        let mut groups = Groups::new(&mut self.company, seat, limits, None, remembered);
+        let entry = examiner.panel_method(method);
+        let limits = Limits { max_group: examiner.recipe().max_group, different: self.counts.different };
+        let seen = self.seen[method].take().unwrap_or_else(|| SeenGroups::new(&*entry.method));
+        let mut groups = Groups::new(&mut self.members, entry, limits, None, seen);
         groups.take(last.key as u64, &mut self.group)?;
-        let (_, giant_groups, remembered) = groups.finish();
-        self.remembered[method] = Some(remembered);
+        let (_, giant_groups, seen) = groups.finish();
+        self.seen[method] = Some(seen);
         self.giant_groups += giant_groups;
-        for (pair, back) in self.company.pairs.drain(..) {
+        for (pair, back) in self.members.pairs.drain(..) {
             let (a, b) = uncouple(pair);
             self.pairs.push(Pair { method, a, b, back });
         }
-        self.giants.extend(self.company.giants.drain(..).map(|documents| Giant { method, documents }));
+        self.giants.extend(self.members.giants.drain(..).map(|documents| Giant { method, documents }));
         self.clear();
         Ok(())
     }
 
     fn clear(&mut self) {
         self.group.clear();
-        self.company.documents.clear();
-        self.company.records.clear();
+        self.members.documents.clear();
+        self.members.records.clear();
     }
 }
 
 /// Returns the length of the document with this record, as one method sees it, and the hash of its payload.
 pub fn facts(examiner: &Examiner, method: usize, record: &[u8]) -> (u32, u32) {
-    let seat: &Seat = examiner.seat(method);
-    let Fact { length, mark } = filed::fact(seat, record);
+    let entry: &PanelMethod = examiner.panel_method(method);
+    let MemberFacts { length, mark } = job_groups::member_facts(entry, record);
     (length, mark)
 }

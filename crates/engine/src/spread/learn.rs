@@ -1,4 +1,4 @@
-//! The knowledge of a whole corpus that methods need, gathered by many workers and merged by one.
+//! The data that methods must learn from a whole corpus, gathered by many workers and merged by one.
 //!
 //! Words are counted by each worker that holds documents ([`WordCounter`]); entries of the same word are added up ([`add_up`])
 //! and written in the order of their hashes ([`LexiconWriter`]). Then, pass by pass, each worker shows its documents to the
@@ -10,7 +10,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use lookalike_methods::lexicon::{Entry, Writer};
-use lookalike_methods::{Scratch, Survey};
+use lookalike_methods::{Buffers, Survey};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
@@ -18,13 +18,13 @@ use lookalike_text::hash::{self, Secret};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
-use crate::examine::{GIVEN, lexical, nothing};
+use crate::examine::{GIVEN, context_with_lexicons, empty_corpus};
 use crate::lexicon::tally::{self, Words};
-use crate::lexicon::{self, Counted};
+use crate::lexicon::{self, WordTotals};
 use crate::panel::Panel;
-use crate::reading::Readings;
 use crate::recipe::JobRecipe;
 use crate::survey;
+use crate::text_analysis::TextAnalyses;
 use crate::walk::Watch;
 
 /// The lexicons that must be counted: the numbers of their profiles. None where one was given for it.
@@ -50,11 +50,11 @@ pub fn take_lexicon(folder: &Path, file: &Path) -> Result<(), EngineError> {
 pub struct WordCounter {
     words: Words,
     extractor: Extractor,
-    readings: Readings,
+    analyses: TextAnalyses,
     panel: Panel,
-    seat: usize,
+    method: usize,
     content: ContentMode,
-    scratch: Scratch,
+    scratch: Buffers,
 }
 
 impl std::fmt::Debug for WordCounter {
@@ -68,18 +68,19 @@ impl WordCounter {
     pub fn new(recipe: &JobRecipe, number: usize) -> Result<Self, EngineError> {
         let (panel, run) = (recipe.panel()?, recipe.profile()?);
         let profile = wanted(&panel, &run, number)?;
-        let of_profile = |seat: &crate::panel::Seat| *seat.method.profile().unwrap_or(&run) == profile;
-        let seat = panel.seats().iter().position(of_profile).unwrap_or_default();
-        let readings = Readings::new(&run, &run, &panel, Secret::of_process());
+        let of_profile =
+            |entry: &crate::panel::PanelMethod| *entry.method.profile().unwrap_or(&run) == profile;
+        let method = panel.methods().iter().position(of_profile).unwrap_or_default();
+        let analyses = TextAnalyses::new(&run, &run, &panel, Secret::of_process());
         let content = recipe.content()?;
         Ok(WordCounter {
             words: Words::default(),
             extractor: Extractor::default(),
-            readings,
+            analyses,
             panel,
-            seat,
+            method,
             content,
-            scratch: Scratch::default(),
+            scratch: Buffers::default(),
         })
     }
 
@@ -89,8 +90,8 @@ impl WordCounter {
         if self.panel.refuses(text).is_some() {
             return;
         }
-        self.readings.turn();
-        if let Some(page) = self.readings.page(self.seat, text) {
+        self.analyses.start_text();
+        if let Some(page) = self.analyses.page(self.method, text) {
             self.words.see(&page, &mut self.scratch);
         }
     }
@@ -101,7 +102,7 @@ impl WordCounter {
     }
 
     /// Hands out all words in the order of their hashes and forgets them; returns the number of documents and words.
-    pub fn drain(&mut self, mut each: impl FnMut(&Entry)) -> Result<Counted, EngineError> {
+    pub fn drain(&mut self, mut each: impl FnMut(&Entry)) -> Result<WordTotals, EngineError> {
         self.words.drain(|entry| {
             each(entry);
             Ok(())
@@ -154,18 +155,18 @@ impl LexiconWriter {
 }
 
 fn surveys(panel: &Panel) -> impl Iterator<Item = &dyn Survey> {
-    panel.seats().iter().filter_map(|seat| seat.method.survey())
+    panel.methods().iter().filter_map(|entry| entry.method.survey())
 }
 
 /// Runs `work` in a context with the lexicons of a folder.
-fn at<T>(
+fn with_context<T>(
     recipe: &JobRecipe,
     folder: &Path,
     work: impl FnOnce(Context<'_>) -> Result<T, EngineError>,
 ) -> Result<T, EngineError> {
     let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
-    let (corpus, watch) = (nothing(), Watch::default());
-    work(lexical(recipe, &corpus, &settings, &watch, folder)?)
+    let (corpus, watch) = (empty_corpus(), Watch::default());
+    work(context_with_lexicons(recipe, &corpus, &settings, &watch, folder)?)
 }
 
 /// Shows documents to the methods that must see all of them.
@@ -173,9 +174,9 @@ pub struct Surveyor {
     panel: Panel,
     pass: u32,
     extractor: Extractor,
-    readings: Readings,
+    analyses: TextAnalyses,
     content: ContentMode,
-    scratch: Scratch,
+    scratch: Buffers,
 }
 
 impl std::fmt::Debug for Surveyor {
@@ -187,18 +188,18 @@ impl std::fmt::Debug for Surveyor {
 impl Surveyor {
     /// For the pass that is due by what lies in the folder.
     pub fn open(recipe: &JobRecipe, folder: &Path) -> Result<Self, EngineError> {
-        at(recipe, folder, |ctx| {
+        with_context(recipe, folder, |ctx| {
             let (pass, _) = survey::load(&ctx)?;
-            let readings = Readings::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret);
+            let analyses = TextAnalyses::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret);
             let content = ctx.content;
             let Context { panel, .. } = ctx;
             Ok(Surveyor {
                 panel,
                 pass,
                 extractor: Extractor::default(),
-                readings,
+                analyses,
                 content,
-                scratch: Scratch::default(),
+                scratch: Buffers::default(),
             })
         })
     }
@@ -210,17 +211,17 @@ impl Surveyor {
             return;
         }
         // Which documents are in a share that is enough depends on their ids alone.
-        let lot = hash::mix(hash::word(document.id.as_bytes()));
-        self.readings.turn();
-        for (place, seat) in self.panel.seats().iter().enumerate() {
-            let Some(survey) = seat.method.survey().filter(|survey| self.pass < survey.passes()) else {
+        let sample_hash = hash::mix(hash::word(document.id.as_bytes()));
+        self.analyses.start_text();
+        for (method, entry) in self.panel.methods().iter().enumerate() {
+            let Some(survey) = entry.method.survey().filter(|survey| self.pass < survey.passes()) else {
                 continue;
             };
-            if !lot.is_multiple_of(survey.one_in()) {
+            if !sample_hash.is_multiple_of(survey.sampling_interval()) {
                 continue;
             }
-            if let Some(page) = self.readings.page(place, text) {
-                survey.see(self.pass, &page, &mut self.scratch);
+            if let Some(page) = self.analyses.page(method, text) {
+                survey.observe(self.pass, &page, &mut self.scratch);
             }
         }
     }
@@ -237,7 +238,7 @@ pub fn gather(
     folder: &Path,
     seen: impl Iterator<Item = Result<Vec<Vec<u8>>, EngineError>>,
 ) -> Result<(), EngineError> {
-    at(recipe, folder, |ctx| {
+    with_context(recipe, folder, |ctx| {
         let (pass, _) = survey::load(&ctx)?;
         let under_way =
             || surveys(&ctx.panel).map(move |survey| Some(survey).filter(|survey| pass < survey.passes()));

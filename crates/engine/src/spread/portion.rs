@@ -15,10 +15,10 @@ use crate::classes;
 use crate::compared::{self, Match};
 use crate::context::Settings;
 use crate::error::EngineError;
-use crate::examine::{Shared, known};
+use crate::examine::{SharedKeys, learned_context};
 use crate::job::Outputs;
 use crate::recipe::{JobRecipe, Task};
-use crate::results::{self, Before};
+use crate::results::{self, StageCounts};
 use crate::sketch;
 use crate::verify;
 use crate::walk::Watch;
@@ -31,7 +31,7 @@ pub struct Proposal {
     /// The later one.
     pub b: u32,
     /// The number of keys that they share, by method.
-    pub shared: Shared,
+    pub shared: SharedKeys,
 }
 
 /// Whole components of a corpus.
@@ -40,14 +40,14 @@ pub struct Portion<'p> {
     /// The recipe of the whole job.
     pub recipe: &'p JobRecipe,
     /// The folder with what its methods learned of the whole corpus.
-    pub knowledge: &'p Path,
+    pub learned: &'p Path,
     /// The documents to compare with, in order, where there are any.
     pub against: Option<Corpus>,
     /// The documents, in order.
     pub corpus: Corpus,
     /// The pairs, in any order.
     pub proposals: Vec<Proposal>,
-    /// True if every value of the field that keepers are chosen by is a number, in the whole corpus.
+    /// True if every value of the field that kept documents are chosen by is a number, in the whole corpus.
     pub numbers: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct Removed {
 
 /// Two near-duplicates.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Near {
+pub struct NearPair {
     /// Id of the earlier document, or of the left one.
     pub a: String,
     /// Id of the other.
@@ -78,14 +78,14 @@ pub struct Near {
     /// The other way round, where that may differ.
     pub reverse: Option<f64>,
     /// It reaches the threshold.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     pub near: bool,
     /// The methods that accept it, a bit for each, where two corpora are compared.
     #[serde(default)]
     pub methods: u8,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 
@@ -98,7 +98,7 @@ pub struct Outcome {
     /// Documents that go, in order.
     pub removed: Vec<Removed>,
     /// Pairs, in order.
-    pub pairs: Vec<Near>,
+    pub pairs: Vec<NearPair>,
     /// Groups that are too large to be written as pairs.
     pub groups: Vec<GroupLine>,
     /// Pairs that were measured.
@@ -128,7 +128,7 @@ impl Portion<'_> {
     }
 
     fn stages(&self, settings: &Settings, folder: &Path, watch: &Watch) -> Result<Outcome, EngineError> {
-        let mut ctx = known(self.recipe, &self.corpus, settings, watch, self.knowledge)?;
+        let mut ctx = learned_context(self.recipe, &self.corpus, settings, watch, self.learned)?;
         ctx.against = self.against.as_ref();
         ctx.work = folder.to_owned();
         ctx.numbers = Some(self.numbers);
@@ -137,16 +137,16 @@ impl Portion<'_> {
         ctx.budget.admit(catalogue.len().into())?;
         let collapsed = classes::collapse(&ctx, &catalogue)?;
         let candidate = |&Proposal { a, b, shared }: &Proposal| Candidate { a, b, shared };
-        let proposed = candidates::give(&ctx, self.proposals.iter().map(candidate), 0)?;
+        let proposed = candidates::import(&ctx, self.proposals.iter().map(candidate), 0)?;
         let tally = verify::verify(&ctx, &catalogue)?;
-        let before = Before { collapsed, proposed, tally };
+        let stages = StageCounts { collapsed, proposed, tally };
         let outputs = Outputs::default();
         let write = match ctx.recipe.task {
             Task::Dedup => results::dedup,
             Task::Pairs => results::pairs,
             Task::Compare => compared::write,
         };
-        let findings = write(&ctx, &catalogue, folder, outputs, before)?;
+        let findings = write(&ctx, &catalogue, folder, outputs, stages)?;
         let mut outcome = Outcome {
             verified: findings.summary.verified,
             histogram: findings.histogram,
@@ -161,7 +161,7 @@ impl Portion<'_> {
             }
             Task::Compare => {
                 compared::each_match(&ctx, &catalogue, |found| {
-                    outcome.pairs.push(near(found));
+                    outcome.pairs.push(near_pair(found));
                     Ok::<_, EngineError>(())
                 })?;
                 outcome.groups = texts(&folder.join("groups.jsonl"))?;
@@ -172,8 +172,8 @@ impl Portion<'_> {
     }
 }
 
-fn near(found: &Match<'_>) -> Near {
-    Near {
+fn near_pair(found: &Match<'_>) -> NearPair {
+    NearPair {
         a: found.left.id.to_owned(),
         b: found.right.id.to_owned(),
         similarity: Some(found.similarity),

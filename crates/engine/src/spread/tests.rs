@@ -7,15 +7,15 @@ use std::sync::Arc;
 use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_generate::Plan;
 use lookalike_methods::lexicon::Entry;
-use lookalike_methods::{Asked, Setting, method, names};
+use lookalike_methods::{DirectedKeyCounts, Setting, method, names};
 use lookalike_model::{Document, Media, Similarity};
 
 use super::components;
-use super::groups::{self, GroupStream, Posting, Whole};
+use super::groups::{self, CorpusCounts, GroupStream, Posting};
 use super::learn::{self, LexiconWriter, Surveyor, WordCounter};
 use super::portion::{Outcome, Portion, Proposal};
-use crate::examine::{Desk, Examined, Examiner, Shared};
-use crate::recipe::{ClusterRule, Combine, Reading, Task};
+use crate::examine::{ExamineBuffers, Examined, Examiner, SharedKeys};
+use crate::recipe::{ClusterRule, Combine, ReadSettings, Task};
 use crate::walk::Watch;
 use crate::{Job, JobRecipe, Opened, Outputs, Settings, Spool};
 
@@ -29,10 +29,10 @@ fn recipe_for(task: Task, spec: &str, similarity: Similarity) -> JobRecipe {
         lookalike: "0.0.0".to_owned(),
         similarity,
         methods: spec.split(' ').map(|spec| method(spec, &setting).unwrap().recipe()).collect(),
-        reading: Reading { max_document_bytes: 1 << 20, ..Reading::default() },
+        reading: ReadSettings { max_document_bytes: 1 << 20, ..ReadSettings::default() },
         ..JobRecipe::simplest(task)
     };
-    recipe.settle().unwrap();
+    recipe.resolve_profiles().unwrap();
     recipe
 }
 
@@ -68,7 +68,12 @@ fn numbered(texts: &[String]) -> Vec<(String, &str)> {
 }
 
 /// Returns the result of a job over all documents on one machine.
-fn at_once(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String], folder: &Path) -> Vec<String> {
+fn on_one_machine(
+    recipe: &JobRecipe,
+    left: Option<&[String]>,
+    texts: &[String],
+    folder: &Path,
+) -> Vec<String> {
     let job = Job {
         recipe: recipe.clone(),
         corpus: corpus(&numbered(texts)),
@@ -129,22 +134,22 @@ fn teach(recipe: &JobRecipe, documents: &[Document<'_>], folder: &Path) {
 }
 
 /// A sketched document, with its leader and its sides.
-struct Known {
+struct SketchedDocument {
     sketch: Examined,
     /// The first document with the same words.
     leader: u32,
     sides: [bool; 2],
 }
 
-fn sketches(examiner: &Examiner, documents: &[Document<'_>], left: u32) -> Vec<Known> {
-    let mut desk = Desk::new(examiner);
+fn sketches(examiner: &Examiner, documents: &[Document<'_>], left: u32) -> Vec<SketchedDocument> {
+    let mut buffers = ExamineBuffers::new(examiner);
     let mut leaders: BTreeMap<u128, u32> = BTreeMap::new();
-    let mut all: Vec<Known> = Vec::new();
+    let mut all: Vec<SketchedDocument> = Vec::new();
     for (n, document) in (0..).zip(documents) {
         let mut sketch = Examined::default();
-        desk.sketch(examiner, document, &mut sketch).unwrap();
+        buffers.sketch(examiner, document, &mut sketch).unwrap();
         let leader = if sketch.words == 0 { n } else { *leaders.entry(sketch.digest).or_insert(n) };
-        all.push(Known { sketch, leader, sides: [n < left, n >= left] });
+        all.push(SketchedDocument { sketch, leader, sides: [n < left, n >= left] });
         if leader != n {
             all[leader as usize].sides[usize::from(n >= left)] = true;
         }
@@ -153,11 +158,15 @@ fn sketches(examiner: &Examiner, documents: &[Document<'_>], left: u32) -> Vec<K
 }
 
 /// Candidates of all methods, from postings that are brought together by key.
-fn propose(examiner: &Arc<Examiner>, known: &[Known], left: u32) -> BTreeMap<(u32, u32), Shared> {
+fn propose(
+    examiner: &Arc<Examiner>,
+    sketched: &[SketchedDocument],
+    left: u32,
+) -> BTreeMap<(u32, u32), SharedKeys> {
     let mut postings = Vec::new();
-    for (document, known) in (0..).zip(known).filter(|(n, known)| known.leader == *n) {
-        for (method, keys) in known.sketch.keys.iter().enumerate() {
-            let (length, mark) = groups::facts(examiner, method, &known.sketch.record);
+    for (document, sketched) in (0..).zip(sketched).filter(|(n, sketched)| sketched.leader == *n) {
+        for (method, keys) in sketched.sketch.keys.iter().enumerate() {
+            let (length, mark) = groups::facts(examiner, method, &sketched.sketch.record);
             postings.extend(keys.iter().map(|key| Posting {
                 method,
                 key: key.value as i64,
@@ -165,24 +174,24 @@ fn propose(examiner: &Arc<Examiner>, known: &[Known], left: u32) -> BTreeMap<(u3
                 tag: key.tag,
                 length,
                 mark,
-                sides: known.sides,
+                sides: sketched.sides,
             }));
         }
     }
     postings.sort_by_key(|posting| (posting.method, posting.key, posting.document));
-    let leaders = (0..).zip(known).filter(|(n, known)| known.leader == *n).count();
+    let leaders = (0..).zip(sketched).filter(|(n, sketched)| sketched.leader == *n).count();
     let mut stream =
-        GroupStream::new(examiner.clone(), Whole { different: leaders as u64, references: left });
+        GroupStream::new(examiner.clone(), CorpusCounts { different: leaders as u64, references: left });
     for posting in postings {
-        stream.take(posting, Some(&known[posting.document as usize].sketch.record)).unwrap();
+        stream.take(posting, Some(&sketched[posting.document as usize].sketch.record)).unwrap();
     }
     stream.finish().unwrap();
-    let mut counts: BTreeMap<(u32, u32, usize), Asked> = BTreeMap::new();
+    let mut counts: BTreeMap<(u32, u32, usize), DirectedKeyCounts> = BTreeMap::new();
     for pair in stream.pairs() {
         let asked = counts.entry((pair.a, pair.b, pair.method)).or_default();
         *(if pair.back { &mut asked.backward } else { &mut asked.forward }) += 1;
     }
-    let mut candidates: BTreeMap<(u32, u32), Shared> = BTreeMap::new();
+    let mut candidates: BTreeMap<(u32, u32), SharedKeys> = BTreeMap::new();
     for ((a, b, method), asked) in counts {
         if let Some(shared) = examiner.shared(method, asked) {
             candidates.entry((a, b)).or_default()[method] = shared;
@@ -198,18 +207,21 @@ fn spread(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String], folder:
     let left = left.map_or(0, <[String]>::len) as u32;
     let ids: Vec<String> = (0..all.len()).map(|n| n.to_string()).collect();
     let documents: Vec<Document<'_>> =
-        ids.iter().zip(&all).map(|(id, text)| Document::alone(id, None, Media::Text, text)).collect();
+        ids.iter().zip(&all).map(|(id, text)| Document::from_text(id, None, Media::Text, text)).collect();
     teach(recipe, &documents, folder);
     let examiner = Arc::new(Examiner::open(recipe.clone(), folder).unwrap());
-    let known = sketches(&examiner, &documents, left);
-    let mut candidates = propose(&examiner, &known, left);
+    let sketched = sketches(&examiner, &documents, left);
+    let mut candidates = propose(&examiner, &sketched, left);
     candidates.retain(|&(a, b), shared| {
-        let records = [a, b].map(|n| &known[n as usize].sketch.record[..]);
+        let records = [a, b].map(|n| &sketched[n as usize].sketch.record[..]);
         examiner.possible(records, shared)
     });
     let mut ties: Vec<(u32, u32)> = candidates.keys().copied().collect();
     ties.extend(
-        (0..).zip(&known).filter(|(n, known)| known.leader != *n).map(|(n, known)| (known.leader, n)),
+        (0..)
+            .zip(&sketched)
+            .filter(|(n, sketched)| sketched.leader != *n)
+            .map(|(n, sketched)| (sketched.leader, n)),
     );
     let labels = components::label(&components::contract(&ties));
     let mut rows = Vec::new();
@@ -223,12 +235,12 @@ fn spread(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String], folder:
             proposals.map(|(&(a, b), &shared)| Proposal { a: place(a), b: place(b), shared }).collect();
         let (ours, theirs) = mine.split_at(mine.partition_point(|&n| n < left));
         let some = |some: &[u32]| -> Corpus {
-            let text = |&n: &u32| (n.to_string(), all[known[n as usize].leader as usize].as_str());
+            let text = |&n: &u32| (n.to_string(), all[sketched[n as usize].leader as usize].as_str());
             corpus(&some.iter().map(text).collect::<Vec<_>>())
         };
         let against = (left > 0).then(|| some(ours));
         let portion =
-            Portion { recipe, knowledge: folder, against, corpus: some(theirs), proposals, numbers: true };
+            Portion { recipe, learned: folder, against, corpus: some(theirs), proposals, numbers: true };
         let scratch = tempfile::tempdir().unwrap();
         let outcome = portion.decide(&settings(), scratch.path(), &Watch::default()).unwrap();
         verified += outcome.verified;
@@ -256,7 +268,7 @@ fn as_rows(outcome: &Outcome, task: Task, mine: &[u32], left: u32) -> Vec<((u32,
         };
         return outcome.removed.iter().map(row).collect();
     }
-    let row = |pair: &super::portion::Near| {
+    let row = |pair: &super::portion::NearPair| {
         let (a, b) = (number(&pair.a), number(&pair.b) - left);
         let row = match task {
             Task::Compare => format!("{a} {b} {:.9} {}", pair.similarity.unwrap(), pair.methods),
@@ -278,10 +290,10 @@ fn as_rows(outcome: &Outcome, task: Task, mine: &[u32], left: u32) -> Vec<((u32,
 #[track_caller]
 fn check(recipe: &JobRecipe, left: Option<&[String]>, texts: &[String]) -> usize {
     let folder = tempfile::tempdir().unwrap();
-    let knowledge = folder.path().join("knowledge");
-    std::fs::create_dir(&knowledge).unwrap();
-    let expected = at_once(recipe, left, texts, &folder.path().join("job"));
-    let found = spread(recipe, left, texts, &knowledge);
+    let learned = folder.path().join("knowledge");
+    std::fs::create_dir(&learned).unwrap();
+    let expected = on_one_machine(recipe, left, texts, &folder.path().join("job"));
+    let found = spread(recipe, left, texts, &learned);
     // What `exact` learns is for speed alone, and is learned of other documents: it may propose more pairs.
     let skip = usize::from(recipe.methods.iter().any(|method| method.name == "exact"));
     for (found, expected) in found.iter().zip(&expected).skip(skip) {
@@ -346,7 +358,7 @@ fn two_corpora_have_the_same_pairs() {
 fn postings_out_of_order_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let examiner = Arc::new(Examiner::open(recipe(Task::Dedup, "minhash"), folder.path()).unwrap());
-    let mut stream = GroupStream::new(examiner, Whole { different: 3, references: 0 });
+    let mut stream = GroupStream::new(examiner, CorpusCounts { different: 3, references: 0 });
     let posting =
         |key, document| Posting { method: 0, key, document, tag: 0, length: 9, mark: 0, sides: [false; 2] };
     stream.take(posting(-5, 7), None).unwrap();

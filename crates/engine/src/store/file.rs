@@ -31,7 +31,7 @@ const SUM: usize = 8;
 /// Blocks are this long unless a label says otherwise.
 const BLOCK: usize = 8 << 10;
 /// Blocks that a sequential reader reads at a time.
-const AT_ONCE: u64 = 8;
+const READ_BLOCKS: u64 = 8;
 
 /// The content of a file, and the job that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Label {
 
 /// The state of a file at a moment that a later process can go back to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Written {
+pub(crate) struct WriterCheckpoint {
     /// Bytes pushed until then.
     bytes: u64,
     /// Those of them that fill no block yet.
@@ -114,9 +114,13 @@ impl RunWriter {
     }
 
     /// Goes on with a file from where it had been written to; nothing when it is not there, or shorter than that.
-    pub(crate) fn resume(path: &Path, label: Label, written: Written) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn resume(
+        path: &Path,
+        label: Label,
+        written: WriterCheckpoint,
+    ) -> Result<Option<Self>, EngineError> {
         let pending = path.with_added_extension("part");
-        let (size, Written { bytes, open }) = (label.block(), written);
+        let (size, WriterCheckpoint { bytes, open }) = (label.block(), written);
         let Some(full) = bytes.checked_sub(open.len() as u64) else { return Ok(None) };
         let length = HEADER as u64 + full + full / size as u64 * SUM as u64;
         let go_back = || -> std::io::Result<Option<File>> {
@@ -148,10 +152,10 @@ impl RunWriter {
     }
 
     /// A moment that a later process can go back to.
-    pub(crate) fn checkpoint(&mut self) -> Result<Written, EngineError> {
+    pub(crate) fn checkpoint(&mut self) -> Result<WriterCheckpoint, EngineError> {
         self.write_finished()?;
         self.file.sync_data().map_err(|error| EngineError::write(&self.pending, error))?;
-        Ok(Written { bytes: self.bytes, open: self.block.clone() })
+        Ok(WriterCheckpoint { bytes: self.bytes, open: self.block.clone() })
     }
 
     /// Appends bytes; records of the file's width, one or many, or parts of them.
@@ -371,8 +375,8 @@ fn check(path: &Path) -> Result<bool, EngineError> {
         return Ok(false);
     }
     let mut room = Vec::new();
-    let mut blocks = (0..run.block_count()).step_by(AT_ONCE as usize);
-    blocks.try_for_each(|index| run.blocks(index, AT_ONCE, &mut room)).map(|()| true)
+    let mut blocks = (0..run.block_count()).step_by(READ_BLOCKS as usize);
+    blocks.try_for_each(|index| run.blocks(index, READ_BLOCKS, &mut room)).map(|()| true)
 }
 
 fn damaged_or(path: &Path, error: std::io::Error) -> EngineError {
@@ -459,33 +463,33 @@ impl Records {
         if self.next * self.run.block as u64 >= self.run.bytes() {
             return Ok(false);
         }
-        self.run.blocks(self.next, AT_ONCE, &mut self.block)?;
-        self.next += AT_ONCE;
+        self.run.blocks(self.next, READ_BLOCKS, &mut self.block)?;
+        self.next += READ_BLOCKS;
         self.at = 0;
         Ok(true)
     }
 }
 
-/// Blocks of a run that stay at hand.
-const AT_HAND: usize = 32;
+/// Blocks of a run that stay in memory.
+const CACHED_BLOCKS: usize = 32;
 
-/// Any record of a run, in any order; some blocks stay at hand, each at the place that its number gives it.
+/// Any record of a run, in any order; some blocks are cached, each in the slot that its number gives it.
 #[derive(Debug)]
-pub(crate) struct Access {
+pub(crate) struct RandomAccess {
     run: Run,
-    at_hand: [Held; AT_HAND],
+    cache: [CachedBlock; CACHED_BLOCKS],
 }
 
-/// A block that is at hand, unless it has no number.
+/// A cached block, unless it has no number.
 #[derive(Debug, Default)]
-struct Held {
+struct CachedBlock {
     number: Option<u64>,
     bytes: Vec<u8>,
 }
 
-impl Access {
+impl RandomAccess {
     pub(crate) fn new(run: Run) -> Self {
-        Access { run, at_hand: Default::default() }
+        RandomAccess { run, cache: Default::default() }
     }
 
     /// Number of records.
@@ -500,7 +504,7 @@ impl Access {
             return Err(self.damaged("a record behind its end is asked for"));
         }
         let width = self.run.width;
-        let (block, at) = self.hold(offset)?;
+        let (block, at) = self.cached_block(offset)?;
         Ok(&block[at..at + width])
     }
 
@@ -511,7 +515,7 @@ impl Access {
             if offset >= self.run.bytes() {
                 return Err(self.damaged("bytes behind its end are asked for"));
             }
-            let (block, at) = self.hold(offset)?;
+            let (block, at) = self.cached_block(offset)?;
             let part = (block.len() - at).min(out.len() - filled);
             out[filled..filled + part].copy_from_slice(&block[at..at + part]);
             filled += part;
@@ -521,15 +525,15 @@ impl Access {
     }
 
     /// The block with this byte, and the byte's place in it.
-    fn hold(&mut self, offset: u64) -> Result<(&[u8], usize), EngineError> {
+    fn cached_block(&mut self, offset: u64) -> Result<(&[u8], usize), EngineError> {
         let number = offset / self.run.block as u64;
-        let held = &mut self.at_hand[number as usize % AT_HAND];
-        if held.number != Some(number) {
-            held.number = None;
-            self.run.blocks(number, 1, &mut held.bytes)?;
-            held.number = Some(number);
+        let cached = &mut self.cache[number as usize % CACHED_BLOCKS];
+        if cached.number != Some(number) {
+            cached.number = None;
+            self.run.blocks(number, 1, &mut cached.bytes)?;
+            cached.number = Some(number);
         }
-        Ok((&held.bytes, (offset % self.run.block as u64) as usize))
+        Ok((&cached.bytes, (offset % self.run.block as u64) as usize))
     }
 
     fn damaged(&self, what: &str) -> EngineError {
@@ -573,7 +577,7 @@ mod tests {
             assert_eq!(all(&path).unwrap(), (0..records).collect::<Vec<_>>());
             let run = Run::open(&path, LABEL).unwrap();
             assert_eq!((run.count(), run.mark()), (records, 99));
-            let mut access = Access::new(run);
+            let mut access = RandomAccess::new(run);
             for index in [records / 3, records.saturating_sub(1), 0] {
                 match access.record(index) {
                     Ok(record) => assert_eq!(record[..8], index.to_le_bytes()),

@@ -34,12 +34,12 @@ pub(crate) const NAME: &str = "journal";
 
 /// The least time that files wait before they are synced to the disk. Debug builds sync nearly all the time, for tests of
 /// programs; tests of this crate sync when they ask for it.
-const PAUSE: Duration = match cfg!(debug_assertions) && !cfg!(test) {
+const SYNC_INTERVAL: Duration = match cfg!(debug_assertions) && !cfg!(test) {
     true => Duration::from_millis(20),
     false => Duration::from_secs(10),
 };
 /// The reciprocal of the largest share of the time that is spent on syncing.
-const SHARE: u32 = 20;
+const SYNC_SHARE: u32 = 20;
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,10 +74,10 @@ enum Proof {
 
 /// A file as the journal knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Known {
+struct FileRecord {
     bytes: u64,
-    /// Its length if a replacement was done.
-    or: Option<u64>,
+    /// The length of its replacement, which may have been done.
+    replacement: Option<u64>,
     proof: Proof,
     /// The line that names it.
     line: usize,
@@ -86,7 +86,7 @@ struct Known {
 /// The files that the lines of a journal come to.
 #[derive(Debug, Clone, Default)]
 struct Listing {
-    files: BTreeMap<String, Known>,
+    files: BTreeMap<String, FileRecord>,
     /// Files that were to get another name: the old one by the new one.
     renamed: BTreeMap<String, String>,
 }
@@ -106,7 +106,7 @@ impl Listing {
             Entry::Summed(name, bytes, sum) => self.note(name, *bytes, Proof::Sum(*sum), line),
             Entry::Replacing(name, bytes) => {
                 if let Some(known) = self.files.get_mut(name) {
-                    known.or = Some(*bytes);
+                    known.replacement = Some(*bytes);
                 }
             }
             Entry::Removing(name) => drop(self.files.remove(name)),
@@ -122,7 +122,7 @@ impl Listing {
 
     fn note(&mut self, name: &str, bytes: u64, proof: Proof, line: usize) {
         self.renamed.remove(name);
-        self.files.insert(name.to_owned(), Known { bytes, or: None, proof, line });
+        self.files.insert(name.to_owned(), FileRecord { bytes, replacement: None, proof, line });
     }
 
     /// True for a file that is being written and that a checkpoint goes on with: `u000000.docs.part` belongs to `u000000.begun`, which
@@ -133,7 +133,7 @@ impl Listing {
     }
 
     /// The path of a file: by its name, or still by the one that it had before.
-    fn place(&self, folder: &Path, name: &str) -> PathBuf {
+    fn path_of(&self, folder: &Path, name: &str) -> PathBuf {
         let place = folder.join(name);
         match self.renamed.get(name) {
             Some(before) if !place.exists() => folder.join(before),
@@ -152,7 +152,7 @@ struct State {
     /// Files that whoever goes back to the last line which says that all is on the disk counts on, or to one that is being written.
     durable: BTreeSet<String>,
     /// Something is in the journal that is not on the disk.
-    behind: bool,
+    has_unsynced: bool,
     /// A line could not be written: nobody could read what stands behind it, and so nothing does, and no file goes any more.
     broken: Option<std::io::ErrorKind>,
 }
@@ -160,7 +160,7 @@ struct State {
 impl State {
     /// Replaces a journal by one that says no more than what is there, all of it on the disk.
     fn begin(path: &Path, now: Listing, durably: bool) -> Result<Self, EngineError> {
-        let made = |(name, known): (&String, &Known)| match known.proof {
+        let made = |(name, known): (&String, &FileRecord)| match known.proof {
             Proof::Own => Entry::Made(name.clone(), known.bytes),
             Proof::Length => Entry::Settled(name.clone(), known.bytes),
             Proof::Sum(sum) => Entry::Summed(name.clone(), known.bytes, sum),
@@ -187,12 +187,21 @@ impl State {
         let file = write().map_err(|error| EngineError::write(path, error))?;
         let durable = now.files.keys().cloned().collect();
         let lines = entries.len() as u64;
-        Ok(State { file, chain, lines, now, unsynced: BTreeMap::new(), durable, behind: false, broken: None })
+        Ok(State {
+            file,
+            chain,
+            lines,
+            now,
+            unsynced: BTreeMap::new(),
+            durable,
+            has_unsynced: false,
+            broken: None,
+        })
     }
 }
 
 /// Files that are put on the disk at once.
-struct Due {
+struct SyncBatch {
     files: Vec<String>,
     /// The number of lines in the journal at that time.
     lines: u64,
@@ -200,7 +209,7 @@ struct Due {
 }
 
 /// The time at which files were last put on the disk, and how long that took.
-struct Pace {
+struct SyncTiming {
     last: Instant,
     took: Duration,
 }
@@ -215,7 +224,7 @@ pub(crate) struct Journal {
     /// Files of the folder that it does not name, and that must survive where it does.
     others: Vec<PathBuf>,
     state: Mutex<State>,
-    pace: Mutex<Pace>,
+    timing: Mutex<SyncTiming>,
 }
 
 impl std::fmt::Debug for Journal {
@@ -225,9 +234,9 @@ impl std::fmt::Debug for Journal {
 }
 
 /// Journals of all folders that this process works in.
-static OPEN: Mutex<Vec<Weak<Journal>>> = Mutex::new(Vec::new());
+static OPEN_JOURNALS: Mutex<Vec<Weak<Journal>>> = Mutex::new(Vec::new());
 
-fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -235,21 +244,21 @@ fn hold<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(crate) fn of(path: &Path) -> Option<Arc<Journal>> {
     let folder = path.parent()?;
     // One that is on its way out may still be there, before the one that came behind it.
-    hold(&OPEN).iter().rev().filter_map(Weak::upgrade).find(|journal| journal.folder == folder)
+    lock(&OPEN_JOURNALS).iter().rev().filter_map(Weak::upgrade).find(|journal| journal.folder == folder)
 }
 
 /// Notes a file that is whole and on the disk.
 pub(crate) fn note(path: &Path) -> Result<(), EngineError> {
     let Some(journal) = of(path) else { return Ok(()) };
     let bytes = path.metadata().map_err(|error| EngineError::read(path, error))?.len();
-    journal.there(path, Entry::Settled(name_of(path), bytes))
+    journal.append_file(path, Entry::Settled(name_of(path), bytes))
 }
 
 /// Notes a file that is whole, has no checksums, and may not be on the disk.
 pub(crate) fn note_sum(path: &Path) -> Result<(), EngineError> {
     let Some(journal) = of(path) else { return Ok(()) };
     let (bytes, digest) = digest_of(path)?;
-    journal.there(path, Entry::Summed(name_of(path), bytes, digest as u64))
+    journal.append_file(path, Entry::Summed(name_of(path), bytes, digest as u64))
 }
 
 /// Gives a file another name in its folder.
@@ -294,9 +303,9 @@ impl Journal {
             return Err(EngineError::Damaged { file: path, what });
         }
         let (mut now, durable) = (Listing::of(&entries), Listing::of(&entries[..synced]));
-        let is_durable = |name: &str, known: &Known| durable.files.get(name) == Some(known);
-        let whole = |(name, known): (&String, &Known)| {
-            is_whole(&now.place(folder, name), known, is_durable(name, known))
+        let is_durable = |name: &str, known: &FileRecord| durable.files.get(name) == Some(known);
+        let whole = |(name, known): (&String, &FileRecord)| {
+            is_whole(&now.path_of(folder, name), known, is_durable(name, known))
         };
         let lost = !now.files.iter().all(whole);
         if lost {
@@ -312,7 +321,7 @@ impl Journal {
         for (name, known) in &mut now.files {
             let place = folder.join(name);
             let facts = place.metadata().map_err(|error| EngineError::read(&place, error))?;
-            *known = Known { bytes: facts.len(), or: None, ..*known };
+            *known = FileRecord { bytes: facts.len(), replacement: None, ..*known };
         }
         // A job that begins waits for no disk.
         let goes_on = !before.is_empty();
@@ -323,10 +332,10 @@ impl Journal {
             sync(&paths)?;
         }
         let state = State::begin(&path, now, goes_on)?;
-        let pace = Mutex::new(Pace { last: Instant::now(), took: Duration::ZERO });
+        let timing = Mutex::new(SyncTiming { last: Instant::now(), took: Duration::ZERO });
         let (folder, results) = (folder.to_owned(), results.to_owned());
-        let journal = Arc::new(Journal { folder, results, path, others, state: Mutex::new(state), pace });
-        let mut open = hold(&OPEN);
+        let journal = Arc::new(Journal { folder, results, path, others, state: Mutex::new(state), timing });
+        let mut open = lock(&OPEN_JOURNALS);
         open.retain(|other| other.strong_count() > 0);
         open.push(Arc::downgrade(&journal));
         Ok((journal, Recovered { lost }))
@@ -348,16 +357,16 @@ impl Journal {
 
     /// Notes a run file that is whole; now and then puts all that is there on the disk.
     pub(crate) fn made(&self, path: &Path, bytes: u64) -> Result<(), EngineError> {
-        self.there(path, Entry::Made(name_of(path), bytes))
+        self.append_file(path, Entry::Made(name_of(path), bytes))
     }
 
-    fn there(&self, path: &Path, entry: Entry) -> Result<(), EngineError> {
+    fn append_file(&self, path: &Path, entry: Entry) -> Result<(), EngineError> {
         {
-            let mut state = hold(&self.state);
+            let mut state = lock(&self.state);
             let line = state.lines;
             self.append(&mut state, &entry)?;
             state.unsynced.insert(name_of(path), line);
-            state.behind = true;
+            state.has_unsynced = true;
         }
         self.sync_if_due()
     }
@@ -366,7 +375,7 @@ impl Journal {
     pub(crate) fn replacing(&self, path: &Path, content: &File, bytes: u64) -> Result<(), EngineError> {
         let name = name_of(path);
         let (known, durable) = {
-            let state = hold(&self.state);
+            let state = lock(&self.state);
             (state.now.files.contains_key(&name), state.durable.contains(&name))
         };
         if !known {
@@ -376,15 +385,15 @@ impl Journal {
             self.sync()?;
             content.sync_all().map_err(|error| EngineError::write(path, error))?;
         }
-        self.append(&mut hold(&self.state), &Entry::Replacing(name, bytes))
+        self.append(&mut lock(&self.state), &Entry::Replacing(name, bytes))
     }
 
     /// Notes that a file is about to go.
     pub(crate) fn removing(&self, path: &Path) -> Result<(), EngineError> {
         let name = name_of(path);
         let (known, needed) = {
-            let state = hold(&self.state);
-            (state.now.files.contains_key(&name), state.behind && state.durable.contains(&name))
+            let state = lock(&self.state);
+            (state.now.files.contains_key(&name), state.has_unsynced && state.durable.contains(&name))
         };
         if !known {
             return Ok(());
@@ -392,7 +401,7 @@ impl Journal {
         if needed {
             self.sync()?;
         }
-        let mut state = hold(&self.state);
+        let mut state = lock(&self.state);
         state.unsynced.remove(&name);
         state.durable.remove(&name);
         self.append(&mut state, &Entry::Removing(name))
@@ -401,7 +410,7 @@ impl Journal {
     fn renaming(&self, from: &Path, to: &Path) -> Result<(), EngineError> {
         let (name, new) = (name_of(from), name_of(to));
         let durable = {
-            let mut state = hold(&self.state);
+            let mut state = lock(&self.state);
             if !state.now.files.contains_key(&name) {
                 return Ok(());
             }
@@ -414,7 +423,7 @@ impl Journal {
             if durable {
                 state.durable.insert(new);
             }
-            state.behind = true;
+            state.has_unsynced = true;
             durable
         };
         // Whoever goes back to this line finds the file by one name or by the other.
@@ -423,47 +432,47 @@ impl Journal {
 
     /// Bytes of those files that it names and that are asked for.
     pub(crate) fn bytes(&self, wanted: impl Fn(&str) -> bool) -> u64 {
-        let state = hold(&self.state);
+        let state = lock(&self.state);
         state.now.files.iter().filter(|(name, _)| wanted(name)).map(|(_, known)| known.bytes).sum()
     }
 
     fn sync_if_due(&self) -> Result<(), EngineError> {
         let due = {
             // Whoever syncs holds it, and does so for all.
-            let Ok(pace) = self.pace.try_lock() else { return Ok(()) };
-            pace.last.elapsed() >= PAUSE.max(SHARE * pace.took)
+            let Ok(timing) = self.timing.try_lock() else { return Ok(()) };
+            timing.last.elapsed() >= SYNC_INTERVAL.max(SYNC_SHARE * timing.took)
         };
         if due { self.sync() } else { Ok(()) }
     }
 
     /// Puts all that is there on the disk, and a line that says so.
     pub(crate) fn sync(&self) -> Result<(), EngineError> {
-        let mut pace = hold(&self.pace);
+        let mut timing = lock(&self.timing);
         let begun = Instant::now();
         let due = self.due()?;
-        self.put(&due)?;
-        *pace = Pace { last: Instant::now(), took: begun.elapsed() };
+        self.sync_batch(&due)?;
+        *timing = SyncTiming { last: Instant::now(), took: begun.elapsed() };
         Ok(())
     }
 
     /// Files to be put on the disk now. From here on none of it goes before what was made of it is there as well: the line that will
     /// say that it is there counts on it.
-    fn due(&self) -> Result<Due, EngineError> {
-        let state = &mut *hold(&self.state);
+    fn due(&self) -> Result<SyncBatch, EngineError> {
+        let state = &mut *lock(&self.state);
         let journal = state.file.try_clone().map_err(|error| EngineError::write(&self.path, error))?;
         let files: Vec<String> = state.unsynced.keys().cloned().collect();
         state.durable.extend(files.iter().filter(|name| state.now.files.contains_key(*name)).cloned());
-        Ok(Due { files, lines: state.lines, journal })
+        Ok(SyncBatch { files, lines: state.lines, journal })
     }
 
-    fn put(&self, due: &Due) -> Result<(), EngineError> {
+    fn sync_batch(&self, due: &SyncBatch) -> Result<(), EngineError> {
         let mut all: Vec<PathBuf> = due.files.iter().map(|name| self.folder.join(name)).collect();
         all.extend(self.others.iter().cloned());
         // The names of the journal, of its folder and of the folder of results, each in the folder above.
         all.extend([self.path.clone(), self.folder.clone(), self.results.clone()]);
         sync(&all)?;
         {
-            let mut state = hold(&self.state);
+            let mut state = lock(&self.state);
             self.append(&mut state, &Entry::Synced(due.lines))?;
             for name in &due.files {
                 // One that was made again meanwhile has to wait for the next time.
@@ -471,7 +480,7 @@ impl Journal {
                     state.unsynced.remove(name);
                 }
             }
-            state.behind = !state.unsynced.is_empty();
+            state.has_unsynced = !state.unsynced.is_empty();
         }
         due.journal.sync_data().map_err(|error| EngineError::write(&self.path, error))
     }
@@ -551,7 +560,7 @@ fn finish_renames(folder: &Path, listing: &Listing) -> Result<(), EngineError> {
 }
 
 /// True when a file is what the journal says, as far as that can be told; of what is on the disk the length is enough.
-fn is_whole(path: &Path, known: &Known, durable: bool) -> bool {
+fn is_whole(path: &Path, known: &FileRecord, durable: bool) -> bool {
     let Ok(facts) = path.symlink_metadata() else { return false };
     let bytes = facts.len();
     let checked = || match known.proof {
@@ -560,7 +569,7 @@ fn is_whole(path: &Path, known: &Known, durable: bool) -> bool {
         Proof::Length => true,
         Proof::Sum(sum) => digest_of(path).is_ok_and(|(_, digest)| digest as u64 == sum),
     };
-    facts.is_file() && (bytes == known.bytes || known.or == Some(bytes)) && checked()
+    facts.is_file() && (bytes == known.bytes || known.replacement == Some(bytes)) && checked()
 }
 
 /// Removes files that are not listed, `others` excepted.
@@ -612,11 +621,11 @@ mod tests {
         let (journal, _) = open(folder);
         std::fs::write(folder.join("lock"), "").unwrap();
         // No other sync than the one that is asked for.
-        hold(&journal.pace).took = Duration::from_secs(3600);
+        lock(&journal.timing).took = Duration::from_secs(3600);
         write(folder, "a", 10);
         write(folder, "b", 3000);
         journal.sync().unwrap();
-        hold(&journal.pace).took = Duration::from_secs(3600);
+        lock(&journal.timing).took = Duration::from_secs(3600);
         write(folder, "c", 10);
         write(folder, "d", 3000);
     }
@@ -697,7 +706,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             half_synced(folder.path());
             let (journal, _) = open(folder.path());
-            hold(&journal.pace).took = Duration::from_secs(3600);
+            lock(&journal.timing).took = Duration::from_secs(3600);
             let path = folder.path().join("words");
             std::fs::write(&path, "no run file").unwrap();
             note_sum(&path).unwrap();
@@ -719,7 +728,7 @@ mod tests {
         half_synced(folder.path());
         {
             let (journal, _) = open(folder.path());
-            hold(&journal.pace).took = Duration::from_secs(3600);
+            lock(&journal.timing).took = Duration::from_secs(3600);
             write(folder.path(), "of a", 10);
             remove(&folder.path().join("a")).unwrap();
         }
@@ -737,7 +746,7 @@ mod tests {
         half_synced(folder.path());
         {
             let (journal, _) = open(folder.path());
-            hold(&journal.pace).took = Duration::from_secs(3600);
+            lock(&journal.timing).took = Duration::from_secs(3600);
             write(folder.path(), "b", 5);
         }
         let (_, recovered) = open(folder.path());
@@ -746,7 +755,7 @@ mod tests {
         // Killed between the line before and the new name: the old file is as good.
         {
             let (journal, _) = open(folder.path());
-            journal.append(&mut hold(&journal.state), &Entry::Replacing("c".to_owned(), 1_000_000)).unwrap();
+            journal.append(&mut lock(&journal.state), &Entry::Replacing("c".to_owned(), 1_000_000)).unwrap();
         }
         assert!(!open(folder.path()).1.lost);
     }
@@ -774,13 +783,13 @@ mod tests {
     fn what_is_on_its_way_to_the_disk_goes_only_behind_what_was_made_of_it() {
         let folder = tempfile::tempdir().unwrap();
         let (journal, _) = open(folder.path());
-        hold(&journal.pace).took = Duration::from_secs(3600);
+        lock(&journal.timing).took = Duration::from_secs(3600);
         write(folder.path(), "a", 10);
         // Another thread is in the midst of it: its line will say that the file is there.
         let due = journal.due().unwrap();
         write(folder.path(), "of a", 10);
         remove(&folder.path().join("a")).unwrap();
-        journal.put(&due).unwrap();
+        journal.sync_batch(&due).unwrap();
         let (entries, synced) = read(&std::fs::read(folder.path().join(NAME)).unwrap());
         assert!(entries.len() > synced);
         let promised = |entries: &[Entry]| {
@@ -800,10 +809,10 @@ mod tests {
         half_synced(folder.path());
         let (journal, _) = open(folder.path());
         let path = folder.path().join(NAME);
-        let good = std::mem::replace(&mut hold(&journal.state).file, File::open(&path).unwrap());
+        let good = std::mem::replace(&mut lock(&journal.state).file, File::open(&path).unwrap());
         remove(&folder.path().join("a")).unwrap_err();
         // There is room again.
-        hold(&journal.state).file = good;
+        lock(&journal.state).file = good;
         remove(&folder.path().join("b")).unwrap_err();
         journal.made(&folder.path().join("c"), 1).unwrap_err();
         drop(journal);

@@ -33,7 +33,7 @@ const MOST_WIDTH: usize = 64;
 
 /// The location of sorted runs, and their stamp.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct RunLocation {
     /// The folder.
     pub folder: PathBuf,
     /// The prefix of the file names.
@@ -42,7 +42,7 @@ pub struct Place {
     pub stamp: u128,
 }
 
-impl Place {
+impl RunLocation {
     fn label<C: Codec>(&self, codec: C) -> Label {
         Label::new(C::KIND, codec.width(), self.stamp)
     }
@@ -55,7 +55,7 @@ impl Place {
 /// Takes records in any order.
 pub struct Sorter<C: Codec> {
     codec: C,
-    place: Place,
+    location: RunLocation,
     buffer: Vec<C::Item>,
     capacity: usize,
     runs: Vec<PathBuf>,
@@ -67,19 +67,19 @@ pub struct Sorter<C: Codec> {
 
 impl<C: Codec> Sorter<C> {
     /// Holds at most `bytes` of records in memory.
-    pub fn new(place: Place, codec: C, bytes: usize) -> Self {
+    pub fn new(location: RunLocation, codec: C, bytes: usize) -> Self {
         let capacity = (bytes / size_of::<C::Item>()).max(1024);
-        Sorter { codec, place, buffer: Vec::new(), capacity, runs: Vec::new(), next: 0, distinct: false }
+        Sorter { codec, location, buffer: Vec::new(), capacity, runs: Vec::new(), next: 0, distinct: false }
     }
 
     /// Goes on with the runs that an earlier process left behind, up to the last one that ends with a mark;
     /// returns that mark.
-    pub fn resume(place: Place, codec: C, bytes: usize) -> Result<(Self, Option<u64>), EngineError> {
-        let mut sorter = Sorter::new(place, codec, bytes);
-        let mut found = existing(&sorter.place)?;
+    pub fn resume(location: RunLocation, codec: C, bytes: usize) -> Result<(Self, Option<u64>), EngineError> {
+        let mut sorter = Sorter::new(location, codec, bytes);
+        let mut found = existing(&sorter.location)?;
         let mut last = None;
         for (index, path) in found.iter().enumerate() {
-            let mark = Run::open(path, sorter.place.label(codec))?.mark();
+            let mark = Run::open(path, sorter.location.label(codec))?.mark();
             last = if mark > 0 { Some((index, mark - 1)) } else { last };
         }
         for path in found.split_off(last.map_or(0, |(index, _)| index + 1)) {
@@ -92,13 +92,13 @@ impl<C: Codec> Sorter<C> {
 
     /// Goes on with the first runs that an earlier process left behind; nothing when there are not so many.
     pub(crate) fn with_runs(
-        place: Place,
+        location: RunLocation,
         codec: C,
         bytes: usize,
         runs: usize,
     ) -> Result<Option<Self>, EngineError> {
-        let mut sorter = Sorter::new(place, codec, bytes);
-        let mut found = existing(&sorter.place)?;
+        let mut sorter = Sorter::new(location, codec, bytes);
+        let mut found = existing(&sorter.location)?;
         if found.len() < runs {
             return Ok(None);
         }
@@ -165,13 +165,13 @@ impl<C: Codec> Sorter<C> {
 
     fn spill(&mut self, mark: u64) -> Result<(), EngineError> {
         self.sort();
-        let mut writer = RunWriter::create(&self.place.run(self.next), self.place.label(self.codec))?;
+        let mut writer = RunWriter::create(&self.location.run(self.next), self.location.label(self.codec))?;
         for &item in &self.buffer {
             put(self.codec, item, &mut writer)?;
         }
         writer.finish_with_mark(mark)?;
         self.buffer.clear();
-        self.runs.push(self.place.run(self.next));
+        self.runs.push(self.location.run(self.next));
         self.next += 1;
         Ok(())
     }
@@ -186,8 +186,8 @@ impl<C: Codec> Sorter<C> {
             self.spill(0)?;
         }
         self.buffer = Vec::new();
-        let (codec, place) = (self.codec, self.place);
-        Ok(Sorted::Disk(merge_all(codec, &place, self.runs, self.next)?))
+        let (codec, location) = (self.codec, self.location);
+        Ok(Sorted::Disk(merge_all(codec, &location, self.runs, self.next)?))
     }
 
     /// Puts all to disk and returns the runs, fit to be merged by [`Rebased::open`] or [`Sorted::open`].
@@ -210,20 +210,20 @@ fn number_of(path: &Path) -> usize {
     path.extension().and_then(|number| number.to_str()).and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// Removes the runs of a place that are on disk: what an earlier process left unfinished.
-pub fn clear(place: &Place) -> Result<(), EngineError> {
-    existing(place)?.iter().try_for_each(|path| remove(path))
+/// Removes the runs of a location that are on disk: what an earlier process left unfinished.
+pub fn clear(location: &RunLocation) -> Result<(), EngineError> {
+    existing(location)?.iter().try_for_each(|path| remove(path))
 }
 
-/// The runs of a place that are on disk, in their order.
-pub fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
+/// The runs of a location that are on disk, in their order.
+pub fn existing(location: &RunLocation) -> Result<Vec<PathBuf>, EngineError> {
     let mut found = Vec::new();
     let entries =
-        std::fs::read_dir(&place.folder).map_err(|error| EngineError::read(&place.folder, error))?;
+        std::fs::read_dir(&location.folder).map_err(|error| EngineError::read(&location.folder, error))?;
     for entry in entries {
-        let path = entry.map_err(|error| EngineError::read(&place.folder, error))?.path();
+        let path = entry.map_err(|error| EngineError::read(&location.folder, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let number = name.strip_prefix(&place.name).and_then(|rest| rest.strip_prefix('.'));
+        let number = name.strip_prefix(&location.name).and_then(|rest| rest.strip_prefix('.'));
         if number.is_some_and(|number| number.len() == 6 && number.bytes().all(|byte| byte.is_ascii_digit()))
         {
             found.push(path);
@@ -238,15 +238,15 @@ pub fn existing(place: &Place) -> Result<Vec<PathBuf>, EngineError> {
 /// Merged runs bear no mark and those they were made of stay: a later process must find all that has one.
 fn merge_all<C: Codec>(
     codec: C,
-    place: &Place,
+    location: &RunLocation,
     mut runs: Vec<PathBuf>,
     mut next: usize,
 ) -> Result<Merge<C>, EngineError> {
     while runs.len() > MOST_RUNS {
         let batch: Vec<PathBuf> = runs.drain(..MOST_RUNS).collect();
-        let mut merge = Merge::open(codec, place.label(codec), &batch, |_| 0)?;
-        let target = place.run(next);
-        let mut writer = RunWriter::create(&target, place.label(codec))?;
+        let mut merge = Merge::open(codec, location.label(codec), &batch, |_| 0)?;
+        let target = location.run(next);
+        let mut writer = RunWriter::create(&target, location.label(codec))?;
         while let Some(item) = merge.next()? {
             put(codec, item, &mut writer)?;
         }
@@ -254,7 +254,7 @@ fn merge_all<C: Codec>(
         runs.push(target);
         next += 1;
     }
-    Merge::open(codec, place.label(codec), &runs, |_| 0)
+    Merge::open(codec, location.label(codec), &runs, |_| 0)
 }
 
 /// Sorted records, from memory or from disk.
@@ -266,12 +266,12 @@ pub enum Sorted<C: Codec> {
 }
 
 impl<C: Codec> Sorted<C> {
-    /// The records of the first so many runs of a place, which a sorter left behind there.
-    pub fn open(codec: C, place: &Place, runs: usize) -> Result<Self, EngineError> {
-        let mut paths = existing(place)?;
+    /// The records of the first so many runs of a location, which a sorter left behind there.
+    pub fn open(codec: C, location: &RunLocation, runs: usize) -> Result<Self, EngineError> {
+        let mut paths = existing(location)?;
         // What is behind them was merged from them by an earlier process.
         paths.split_off(runs.min(paths.len())).iter().try_for_each(|path| remove(path))?;
-        Ok(Sorted::Disk(merge_all(codec, place, paths, runs)?))
+        Ok(Sorted::Disk(merge_all(codec, location, paths, runs)?))
     }
 
     /// The next record in order.
@@ -353,16 +353,16 @@ pub struct Rebased<C: Rebase>(Merge<C>);
 
 impl<C: Rebase> Rebased<C> {
     /// Merges the runs `(path, base)`; beyond what can be open at once they are first merged in steps under
-    /// `place`, which is empty before and whose runs are for the caller to remove.
-    pub fn open(codec: C, place: &Place, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
-        let label = place.label(codec);
+    /// `location`, which is empty before and whose runs are for the caller to remove.
+    pub fn open(codec: C, location: &RunLocation, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
+        let label = location.label(codec);
         let mut level = runs.to_vec();
-        let mut next = existing(place)?.last().map_or(0, |path| number_of(path) + 1);
+        let mut next = existing(location)?.last().map_or(0, |path| number_of(path) + 1);
         while level.len() > MOST_RUNS {
             let mut merged = Vec::new();
             for batch in level.chunks(MOST_RUNS) {
-                let mut merge = Self::open(codec, place, batch)?;
-                let target = place.run(next);
+                let mut merge = Self::open(codec, location, batch)?;
+                let target = location.run(next);
                 let mut writer = RunWriter::create(&target, label)?;
                 while let Some(item) = merge.next()? {
                     put(codec, item, &mut writer)?;
@@ -517,8 +517,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn place(folder: &Path) -> Place {
-        Place { folder: folder.to_owned(), name: "test".to_owned(), stamp: 1 }
+    fn location(folder: &Path) -> RunLocation {
+        RunLocation { folder: folder.to_owned(), name: "test".to_owned(), stamp: 1 }
     }
 
     fn drain<C: Codec>(mut sorted: Sorted<C>) -> Vec<C::Item> {
@@ -531,7 +531,7 @@ mod tests {
         fn spilled_or_not_the_order_is_the_same(mut items in prop::collection::vec(any::<u64>(), 0..6000)) {
             let folder = tempfile::tempdir().unwrap();
             for bytes in [0, 16 << 10, 1 << 20] {
-                let mut sorter = Sorter::new(place(folder.path()), Couples, bytes);
+                let mut sorter = Sorter::new(location(folder.path()), Couples, bytes);
                 items.iter().for_each(|&item| sorter.push(item).unwrap());
                 let found = drain(sorter.sorted().unwrap());
                 items.sort_unstable();
@@ -555,7 +555,7 @@ mod tests {
     #[test]
     fn more_runs_than_can_be_open_are_merged_in_steps() {
         let folder = tempfile::tempdir().unwrap();
-        let mut sorter = Sorter::new(place(folder.path()), Couples, 0);
+        let mut sorter = Sorter::new(location(folder.path()), Couples, 0);
         let count = 1024 * (MOST_RUNS as u64 * 2 + 3);
         (0..count).for_each(|item| sorter.push(item.wrapping_mul(0x9e37_79b9_7f4a_7c15)).unwrap());
         let found = drain(sorter.sorted().unwrap());
@@ -566,14 +566,14 @@ mod tests {
     #[test]
     fn a_later_process_goes_on_behind_the_last_mark() {
         let folder = tempfile::tempdir().unwrap();
-        let (mut sorter, mark) = Sorter::resume(place(folder.path()), Couples, 0).unwrap();
+        let (mut sorter, mark) = Sorter::resume(location(folder.path()), Couples, 0).unwrap();
         assert_eq!(mark, None);
         (0..1024).for_each(|item| sorter.push(item).unwrap());
         sorter.checkpoint(41).unwrap();
         // This one is spilled without a mark and lost with the process.
         (5000..6025).for_each(|item| sorter.push(item).unwrap());
         drop(sorter);
-        let (mut sorter, mark) = Sorter::resume(place(folder.path()), Couples, 0).unwrap();
+        let (mut sorter, mark) = Sorter::resume(location(folder.path()), Couples, 0).unwrap();
         assert_eq!(mark, Some(41));
         sorter.push(7777).unwrap();
         let found = drain(sorter.sorted().unwrap());
@@ -587,8 +587,8 @@ mod tests {
         let mut runs = Vec::new();
         let mut expected = Vec::new();
         for part in 0..(MOST_RUNS as u32 + 10) {
-            let place = Place { name: format!("part{part}"), ..place(folder.path()) };
-            let mut sorter = Sorter::new(place, codec, 0);
+            let location = RunLocation { name: format!("part{part}"), ..location(folder.path()) };
+            let mut sorter = Sorter::new(location, codec, 0);
             for document in 0..3 {
                 let key = u64::from((part * 7 + document * 5) % 11);
                 sorter.push(Posting { key, document, tag: 0 }.pack()).unwrap();
@@ -598,7 +598,8 @@ mod tests {
         }
         expected.sort_unstable();
         let mut merge =
-            Rebased::open(codec, &Place { name: "all".to_owned(), ..place(folder.path()) }, &runs).unwrap();
+            Rebased::open(codec, &RunLocation { name: "all".to_owned(), ..location(folder.path()) }, &runs)
+                .unwrap();
         let found: Vec<u128> = std::iter::from_fn(|| merge.next().unwrap()).collect();
         assert_eq!(found, expected);
     }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::file::{Label, Records, Run, RunWriter};
 use super::journal;
-use super::sort::{Place, clear, existing};
+use super::sort::{RunLocation, clear, existing};
 use crate::error::EngineError;
 
 /// Most runs that are merged at once.
@@ -20,8 +20,8 @@ const MOST_RUNS: usize = 128;
 
 /// Takes texts in any order.
 #[derive(Debug)]
-pub struct Strings {
-    place: Place,
+pub struct StringSorter {
+    location: RunLocation,
     /// Numbers for each text.
     columns: usize,
     /// Texts, each with its numbers behind it.
@@ -41,13 +41,13 @@ struct Entry {
     length: u32,
 }
 
-impl Strings {
+impl StringSorter {
     /// Holds about `bytes` in memory; each text has so many `columns` of numbers.
-    pub fn new(place: Place, columns: usize, bytes: usize) -> Self {
+    pub fn new(location: RunLocation, columns: usize, bytes: usize) -> Self {
         // A third for texts, a third for entries, and a third for moving them together.
         let third = (bytes / 3).clamp(4 << 10, u32::MAX as usize / 2);
         let most = (third, third / size_of::<Entry>());
-        Strings { place, columns, arena: Vec::new(), entries: Vec::new(), most, runs: Vec::new() }
+        StringSorter { location, columns, arena: Vec::new(), entries: Vec::new(), most, runs: Vec::new() }
     }
 
     /// Takes a text, with a number to be added to each of its columns.
@@ -92,14 +92,14 @@ impl Strings {
 
     fn add_to(&mut self, entry: Entry, amounts: impl Iterator<Item = u64>) {
         let end = (entry.start + entry.length) as usize;
-        for (place, amount) in self.arena[end..end + 8 * self.columns].chunks_exact_mut(8).zip(amounts) {
-            let sum = number(place) + amount;
-            place.copy_from_slice(&sum.to_le_bytes());
+        for (slot, amount) in self.arena[end..end + 8 * self.columns].chunks_exact_mut(8).zip(amounts) {
+            let sum = number(slot) + amount;
+            slot.copy_from_slice(&sum.to_le_bytes());
         }
     }
 
     /// Sorts what is in memory, and makes one of equal texts.
-    fn settle(&mut self) {
+    fn sort_and_merge(&mut self) {
         let mut entries = std::mem::take(&mut self.entries);
         let order = |a: &Entry, b: &Entry| a.head.cmp(&b.head).then_with(|| self.text(*a).cmp(self.text(*b)));
         match rayon::current_thread_index() {
@@ -123,7 +123,7 @@ impl Strings {
 
     /// Makes one of equal texts; where that does not help, all go to disk.
     fn make_room(&mut self) -> Result<(), EngineError> {
-        self.settle();
+        self.sort_and_merge();
         let each = |entry: &Entry| entry.length as usize + 8 * self.columns;
         let bytes: usize = self.entries.iter().map(each).sum();
         if bytes > self.most.0 / 2 || self.entries.len() > self.most.1 / 2 {
@@ -142,8 +142,8 @@ impl Strings {
 
     /// Puts what is in memory, settled, to disk.
     fn spill(&mut self) -> Result<(), EngineError> {
-        let path = self.place.run(self.runs.len());
-        let mut writer = RunWriter::create(&path, label(&self.place))?;
+        let path = self.location.run(self.runs.len());
+        let mut writer = RunWriter::create(&path, label(&self.location))?;
         for &entry in &self.entries {
             write(&mut writer, self.text(entry), self.amounts(entry))?;
         }
@@ -157,11 +157,11 @@ impl Strings {
     /// All texts, in order.
     pub fn sorted(mut self) -> Result<OrderedStrings, EngineError> {
         if !self.runs.is_empty() {
-            let (place, columns) = (self.place.clone(), self.columns);
+            let (location, columns) = (self.location.clone(), self.columns);
             let runs = self.into_runs()?;
-            return OrderedStrings::merge(&place, columns, runs);
+            return OrderedStrings::merge(&location, columns, runs);
         }
-        self.settle();
+        self.sort_and_merge();
         let amounts = vec![0; self.columns];
         Ok(OrderedStrings(Source::Memory { strings: self, taken: 0, amounts }))
     }
@@ -169,7 +169,7 @@ impl Strings {
     /// Puts all to disk and returns the runs, fit to be merged by [`OrderedStrings::merge`].
     pub fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
         if !self.entries.is_empty() {
-            self.settle();
+            self.sort_and_merge();
             self.spill()?;
         }
         Ok(self.runs)
@@ -187,8 +187,8 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
 }
 
-fn label(place: &Place) -> Label {
-    Label::new("strings", 1, place.stamp)
+fn label(location: &RunLocation) -> Label {
+    Label::new("strings", 1, location.stamp)
 }
 
 fn write(writer: &mut RunWriter, text: &[u8], amounts: &[u8]) -> Result<(), EngineError> {
@@ -198,7 +198,7 @@ fn write(writer: &mut RunWriter, text: &[u8], amounts: &[u8]) -> Result<(), Engi
 }
 
 /// A text and what was added up for it.
-pub type Counted<'s> = (&'s [u8], &'s [u64]);
+pub type CountedText<'s> = (&'s [u8], &'s [u64]);
 
 /// Texts in order, each once.
 #[derive(Debug)]
@@ -208,7 +208,7 @@ pub struct OrderedStrings(Source);
 enum Source {
     /// Settled texts, and how many were taken.
     Memory {
-        strings: Strings,
+        strings: StringSorter,
         taken: usize,
         amounts: Vec<u64>,
     },
@@ -216,15 +216,19 @@ enum Source {
 }
 
 impl OrderedStrings {
-    /// The texts of runs; beyond what can be open at once they are first merged in steps, behind the last of `place`.
-    pub fn merge(place: &Place, columns: usize, mut runs: Vec<PathBuf>) -> Result<Self, EngineError> {
-        let taken = existing(place)?.last().and_then(|path| path.extension()?.to_str()?.parse().ok());
+    /// The texts of runs; beyond what can be open at once they are first merged in steps, behind the last of `location`.
+    pub fn merge(
+        location: &RunLocation,
+        columns: usize,
+        mut runs: Vec<PathBuf>,
+    ) -> Result<Self, EngineError> {
+        let taken = existing(location)?.last().and_then(|path| path.extension()?.to_str()?.parse().ok());
         let mut next: usize = taken.map_or(0, |last: usize| last + 1);
         while runs.len() > MOST_RUNS {
             let batch: Vec<PathBuf> = runs.drain(..MOST_RUNS).collect();
-            let mut merge = Merge::open(place, columns, &batch)?;
-            let target = place.run(next);
-            let mut writer = RunWriter::create(&target, label(place))?;
+            let mut merge = Merge::open(location, columns, &batch)?;
+            let target = location.run(next);
+            let mut writer = RunWriter::create(&target, label(location))?;
             let mut bytes = Vec::new();
             while let Some((text, amounts)) = merge.next()? {
                 bytes.clear();
@@ -235,22 +239,22 @@ impl OrderedStrings {
             runs.push(target);
             next += 1;
         }
-        Ok(OrderedStrings(Source::Disk(Merge::open(place, columns, &runs)?)))
+        Ok(OrderedStrings(Source::Disk(Merge::open(location, columns, &runs)?)))
     }
 
-    /// The texts of the first so many runs of a place, which [`Strings`] left behind there.
-    pub fn open(place: &Place, columns: usize, runs: usize) -> Result<Self, EngineError> {
-        let mut paths = existing(place)?;
+    /// The texts of the first so many runs of a location, which [`StringSorter`] left behind there.
+    pub fn open(location: &RunLocation, columns: usize, runs: usize) -> Result<Self, EngineError> {
+        let mut paths = existing(location)?;
         // What is behind them was merged from them by an earlier process.
         for path in paths.split_off(runs.min(paths.len())) {
             journal::remove(&path)?;
         }
-        OrderedStrings::merge(place, columns, paths)
+        OrderedStrings::merge(location, columns, paths)
     }
 
     /// The next text with its sums.
     #[expect(clippy::should_implement_trait, reason = "texts are lent, which `Iterator` cannot say")]
-    pub fn next(&mut self) -> Result<Option<Counted<'_>>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<CountedText<'_>>, EngineError> {
         match &mut self.0 {
             Source::Disk(merge) => merge.next(),
             Source::Memory { strings, taken, amounts } => {
@@ -265,10 +269,10 @@ impl OrderedStrings {
     }
 }
 
-/// Removes the runs of a place that are on disk, and begins anew.
-pub fn fresh(place: Place, columns: usize, bytes: usize) -> Result<Strings, EngineError> {
-    clear(&place)?;
-    Ok(Strings::new(place, columns, bytes))
+/// Removes the runs of a location that are on disk, and begins anew.
+pub fn fresh(location: RunLocation, columns: usize, bytes: usize) -> Result<StringSorter, EngineError> {
+    clear(&location)?;
+    Ok(StringSorter::new(location, columns, bytes))
 }
 
 /// A merge of sorted runs, in which equal texts become one.
@@ -309,8 +313,8 @@ impl Ord for Head {
 }
 
 impl Merge {
-    fn open(place: &Place, columns: usize, paths: &[PathBuf]) -> Result<Self, EngineError> {
-        let open = |path: &PathBuf| Ok(Run::open(path, label(place))?.records());
+    fn open(location: &RunLocation, columns: usize, paths: &[PathBuf]) -> Result<Self, EngineError> {
+        let open = |path: &PathBuf| Ok(Run::open(path, label(location))?.records());
         let runs: Result<Vec<Records>, EngineError> = paths.iter().map(open).collect();
         let mut merge =
             Merge { runs: runs?, heads: BinaryHeap::new(), text: Vec::new(), amounts: vec![0; columns] };
@@ -323,7 +327,7 @@ impl Merge {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Option<Counted<'_>>, EngineError> {
+    fn next(&mut self) -> Result<Option<CountedText<'_>>, EngineError> {
         let mut found = false;
         while let Some(mut head) = self.heads.peek_mut() {
             if !found {
@@ -372,8 +376,8 @@ mod tests {
 
     use super::*;
 
-    fn place(folder: &Path) -> Place {
-        Place { folder: folder.to_owned(), name: "test".to_owned(), stamp: 1 }
+    fn location(folder: &Path) -> RunLocation {
+        RunLocation { folder: folder.to_owned(), name: "test".to_owned(), stamp: 1 }
     }
 
     fn drain(mut strings: OrderedStrings) -> Vec<(Vec<u8>, Vec<u64>)> {
@@ -400,15 +404,15 @@ mod tests {
             for bytes in [0, 60 << 10, 1 << 20] {
                 let folder = tempfile::tempdir().unwrap();
                 let filled = || {
-                    let mut strings = Strings::new(place(folder.path()), columns, bytes);
+                    let mut strings = StringSorter::new(location(folder.path()), columns, bytes);
                     let add = |(text, amount): &(Vec<u8>, u64)| strings.add(text, &vec![*amount; columns]).unwrap();
                     texts.iter().for_each(add);
                     strings
                 };
                 prop_assert_eq!(&drain(filled().sorted().unwrap()), &wanted);
-                clear(&place(folder.path())).unwrap();
+                clear(&location(folder.path())).unwrap();
                 let runs = filled().into_runs().unwrap().len();
-                let open = || OrderedStrings::open(&place(folder.path()), columns, runs).unwrap();
+                let open = || OrderedStrings::open(&location(folder.path()), columns, runs).unwrap();
                 prop_assert_eq!(&drain(open()), &wanted);
                 prop_assert_eq!(&drain(open()), &wanted);
             }
@@ -418,24 +422,24 @@ mod tests {
     #[test]
     fn more_runs_than_can_be_open_are_merged_in_steps_and_again_by_a_later_process() {
         let folder = tempfile::tempdir().unwrap();
-        let mut strings = Strings::new(place(folder.path()), 1, 0);
+        let mut strings = StringSorter::new(location(folder.path()), 1, 0);
         let count = 300 * MOST_RUNS as u64;
         let name = |n: u64| format!("{:020}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15) % count);
         (0..count).for_each(|n| strings.add(name(n).as_bytes(), &[n]).unwrap());
         let runs = strings.into_runs().unwrap().len();
         assert!(runs > MOST_RUNS, "{runs}");
-        let open = || drain(OrderedStrings::open(&place(folder.path()), 1, runs).unwrap());
+        let open = || drain(OrderedStrings::open(&location(folder.path()), 1, runs).unwrap());
         let found = open();
         assert!(found.is_sorted());
         assert_eq!(found.iter().map(|(_, sums)| sums[0]).sum::<u64>(), count * (count - 1) / 2);
-        assert!(existing(&place(folder.path())).unwrap().len() > runs);
+        assert!(existing(&location(folder.path())).unwrap().len() > runs);
         assert_eq!(open(), found);
     }
 
     #[test]
     fn a_text_longer_than_all_memory_passes() {
         let folder = tempfile::tempdir().unwrap();
-        let mut strings = Strings::new(place(folder.path()), 0, 0);
+        let mut strings = StringSorter::new(location(folder.path()), 0, 0);
         let long = vec![b'x'; 100_000];
         for text in [&b"y"[..], &long, b"a"] {
             strings.add(text, &[]).unwrap();

@@ -10,11 +10,11 @@
 
 use std::path::Path;
 
-use super::file::{Access, Label, Records, Run, RunWriter};
+use super::file::{Label, RandomAccess, Records, Run, RunWriter};
 use crate::error::EngineError;
 
 /// A block ends when it holds this many symbols.
-const FULL: usize = 48 << 10;
+const BLOCK_SYMBOLS: usize = 48 << 10;
 
 /// The label of a file of blocks.
 pub(crate) fn label(stamp: u128) -> Label {
@@ -38,13 +38,13 @@ impl BlockBuilder {
             distinct: Vec::new(),
             indices: Vec::new(),
             slots: Vec::new(),
-            limit: FULL,
+            limit: BLOCK_SYMBOLS,
         }
     }
 
     /// Blocks of about so many symbols.
     pub(crate) fn with_limit(limit: usize) -> Self {
-        BlockBuilder { limit: limit.clamp(1, FULL), ..BlockBuilder::new() }
+        BlockBuilder { limit: limit.clamp(1, BLOCK_SYMBOLS), ..BlockBuilder::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -158,12 +158,12 @@ pub(crate) struct SpoolReader {
 
 /// Reads blocks wherever they are.
 pub(crate) struct SpoolAccess {
-    access: Access,
+    access: RandomAccess,
 }
 
 impl SpoolAccess {
     pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
-        Ok(SpoolAccess { access: Access::new(Run::open(path, label(stamp))?) })
+        Ok(SpoolAccess { access: RandomAccess::new(Run::open(path, label(stamp))?) })
     }
 
     /// Replaces `block` with the one that begins at `offset`.
@@ -315,7 +315,7 @@ mod tests {
     fn every_width_of_index_is_read_back() {
         for distinct in [1u64, 256, 257, 65_536, 65_537, 200_000] {
             let documents = vec![(0..distinct).collect::<Vec<_>>(), vec![1], vec![0; 5], (0..9).collect()];
-            assert_eq!(round_trip(&documents, FULL), expected(&documents), "{distinct}");
+            assert_eq!(round_trip(&documents, BLOCK_SYMBOLS), expected(&documents), "{distinct}");
         }
     }
 }

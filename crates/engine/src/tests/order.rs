@@ -70,7 +70,7 @@ fn shards(folder: &Path, lines: &[Line], options: ReadOptions) -> Corpus {
 }
 
 /// Returns the files and the findings of a run, without anything that depends on the positions of documents.
-fn told(folder: &Path, findings: &Findings) -> (BTreeMap<String, Vec<u8>>, String) {
+fn comparable_outputs(folder: &Path, findings: &Findings) -> (BTreeMap<String, Vec<u8>>, String) {
     let mut files = outputs(folder);
     files.retain(|name, _| !["recipe.toml", "rejected.jsonl"].contains(&name.as_str()));
     without_digests(&mut files);
@@ -102,7 +102,7 @@ fn both_ways(recipe: &JobRecipe) -> [(JobRecipe, ReadOptions); 2] {
     })
 }
 
-/// Runs the lines as they are, in order, and the sorted ones as they stand, and holds them to be told alike.
+/// Runs the lines as they are, in order, and the sorted ones as they stand, and requires that their outputs are the same.
 fn same_as_sorted(recipe: &JobRecipe, against: &[Line], lines: &[Line], spool: Spool, bucket: Option<u64>) {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
@@ -125,9 +125,9 @@ fn same_as_sorted(recipe: &JobRecipe, against: &[Line], lines: &[Line], spool: S
     let two = make(plain, in_memory("lines.jsonl", lines), other, Spool::Disk);
     let found = [("one", one, bucket), ("two", two, None)].map(|(name, job, bucket)| {
         let findings = run(job, &place(name), bucket).unwrap();
-        let told = told(&place(name), &findings);
+        let comparable_outputs = comparable_outputs(&place(name), &findings);
         assert!(!place(name).join("work").exists());
-        told
+        comparable_outputs
     });
     assert_eq!(found[0].1, found[1].1, "{recipe:?}");
     assert!(found[0].0 == found[1].0, "{recipe:?}");

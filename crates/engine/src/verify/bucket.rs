@@ -4,19 +4,19 @@ use lookalike_methods::Score;
 use lookalike_model::{Similarity, Threshold};
 use rayon::prelude::*;
 
-use super::neighbours::InMemory;
+use super::neighbours::NeighbourLists;
 use super::parts::Part;
 use super::sets::Resident;
 use super::tally::{Sample, Tally};
-use super::{NEAR, NEAR_BACK, Pairs, Removal, Said, measures_all};
+use super::{NEAR, NEAR_BACK, PairFlags, Pairs, Removal, measures_all};
 use crate::candidates::Candidate;
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::keepers::Keepers;
+use crate::keep_order::KeepOrder;
 use crate::measure::{Measure, Measured};
 use crate::recipe::{ClusterRule, Task};
-use crate::star::{self, Adjacent, Edge, Judge, Neighbour, Star, Turn};
+use crate::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, couple};
 
@@ -25,30 +25,34 @@ type PairItem = <Pairs as Codec>::Item;
 
 /// The results of a part.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct PartResult {
     pub(super) tally: Tally,
     pub(super) removals: Vec<Removal>,
     /// The pairs that count, where those are asked for.
     pub(super) pairs: Vec<PairItem>,
 }
 
-/// A part before its judge.
-pub(super) struct Hearing<'h> {
+/// Measures and decides the documents of a part.
+pub(super) struct PartJudge<'h> {
     pub(super) ctx: &'h Context<'h>,
     pub(super) part: &'h Part,
     /// Its documents in the form in which they are compared.
     pub(super) resident: &'h Resident,
     /// All threads measure, and not this one alone.
-    pub(super) by_all: bool,
+    pub(super) parallel: bool,
 }
 
-impl Hearing<'_> {
+impl PartJudge<'_> {
     /// Measures and decides.
-    pub(super) fn hold(&self, lookup: &mut Lookup<'_>, keepers: &Keepers) -> Result<Found, EngineError> {
-        let mut found = Found::default();
-        let Found { tally, pairs, .. } = &mut found;
+    pub(super) fn run(
+        &self,
+        lookup: &mut Lookup<'_>,
+        keep_order: &KeepOrder,
+    ) -> Result<PartResult, EngineError> {
+        let mut found = PartResult::default();
+        let PartResult { tally, pairs, .. } = &mut found;
         if self.ctx.recipe.task.lists_pairs() {
-            self.measure(lookup, tally, |edge, said| pairs.push(pair(&self.part.documents, &edge, said)))?;
+            self.measure(lookup, tally, |edge, flags| pairs.push(pair(&self.part.documents, &edge, flags)))?;
             return Ok(found);
         }
         let mut edges = None;
@@ -57,7 +61,7 @@ impl Hearing<'_> {
             self.measure(lookup, tally, |edge, _| all.push(edge))?;
             edges = Some(all);
         }
-        self.decide(lookup, keepers, edges, &mut found)?;
+        self.decide(lookup, keep_order, edges, &mut found)?;
         Ok(found)
     }
 
@@ -66,20 +70,20 @@ impl Hearing<'_> {
         &self,
         lookup: &mut Lookup<'_>,
         tally: &mut Tally,
-        mut take: impl FnMut(Edge, Said),
+        mut take: impl FnMut(Edge, PairFlags),
     ) -> Result<(), EngineError> {
-        let Hearing { ctx, part, .. } = *self;
-        let sight = Sight::new(ctx, self.resident, None, lookup)?;
+        let PartJudge { ctx, part, .. } = *self;
+        let view = PairView::new(ctx, self.resident, None, lookup)?;
         let shared = |index: usize| part.shared.get(index).copied().unwrap_or_default();
-        for (number, pairs) in part.pairs.chunks(AT_ONCE).enumerate() {
+        for (number, pairs) in part.pairs.chunks(BATCH_PAIRS).enumerate() {
             let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
                 a,
                 b,
-                shared: shared(number * AT_ONCE + index),
+                shared: shared(number * BATCH_PAIRS + index),
             };
             let candidates: Vec<Candidate> = pairs.iter().enumerate().map(candidate).collect();
-            measure(ctx, &candidates, &sight, self.by_all, tally, |edge, said| {
-                take(edge, said);
+            measure(ctx, &candidates, &view, self.parallel, tally, |edge, flags| {
+                take(edge, flags);
                 Ok(())
             })?;
         }
@@ -90,28 +94,28 @@ impl Hearing<'_> {
     fn decide(
         &self,
         lookup: &mut Lookup<'_>,
-        keepers: &Keepers,
+        keep_order: &KeepOrder,
         edges: Option<Vec<Edge>>,
-        found: &mut Found,
+        found: &mut PartResult,
     ) -> Result<(), EngineError> {
-        let Hearing { ctx, part, resident, by_all } = *self;
+        let PartJudge { ctx, part, resident, parallel } = *self;
         let documents = &part.documents;
         let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
-        let turns = keepers.order(lookup, own.chain(part.members.iter().copied()).collect())?;
+        let contenders = keep_order.contenders(lookup, own.chain(part.members.iter().copied()).collect())?;
         let mut neighbours = match edges {
-            Some(edges) => InMemory::new(documents.len(), &edges, Edge::ends),
-            None => InMemory::new(documents.len(), &part.pairs, |&(a, b)| Neighbour::ends(a, b)),
+            Some(edges) => NeighbourLists::new(documents.len(), &edges, Edge::ends),
+            None => NeighbourLists::new(documents.len(), &part.pairs, |&(a, b)| Neighbour::ends(a, b)),
         };
-        let Found { tally, removals, .. } = found;
-        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), by_all, tally };
+        let PartResult { tally, removals, .. } = found;
+        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), parallel, tally };
         let mut take = |removal| {
             removals.push(removal);
             Ok(())
         };
         match ctx.recipe.cluster {
-            ClusterRule::Star => judge.star(&turns, &mut neighbours, &mut take),
+            ClusterRule::Star => judge.star(&contenders, &mut neighbours, &mut take),
             ClusterRule::Components => {
-                star::components(&turns, &mut neighbours, documents, &mut judge, &mut take)
+                star::components(&contenders, &mut neighbours, documents, &mut judge, &mut take)
             }
         }
     }
@@ -122,12 +126,12 @@ impl Hearing<'_> {
 fn of_each<T: Sync, R: Default + Send>(
     ctx: &Context<'_>,
     items: &[T],
-    by_all: bool,
+    parallel: bool,
     work: impl Fn(&T) -> R + Sync + Send,
 ) -> Result<Vec<R>, EngineError> {
     let work = |item: &T| if ctx.watch.stopped() { R::default() } else { work(item) };
     let together = if ctx.measure.similarity == Similarity::Edit { 1 } else { 64 };
-    let done = match by_all {
+    let done = match parallel {
         true => items.par_iter().with_min_len(together).map(work).collect(),
         false => items.iter().map(work).collect(),
     };
@@ -136,12 +140,12 @@ fn of_each<T: Sync, R: Default + Send>(
 }
 
 /// Candidates that are measured before what came out is taken in.
-pub(super) const AT_ONCE: usize = 1 << 18;
+pub(super) const BATCH_PAIRS: usize = 1 << 18;
 
 /// A pair by the numbers of its documents.
-fn pair(documents: &[u32], edge: &Edge, said: Said) -> PairItem {
+fn pair(documents: &[u32], edge: &Edge, flags: PairFlags) -> PairItem {
     let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
-    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits(), said)
+    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits(), flags)
 }
 
 /// Writes pairs.
@@ -160,15 +164,15 @@ pub(super) fn put_pairs(
 pub(super) fn put_pair(
     documents: &[u32],
     edge: &Edge,
-    said: Said,
+    flags: PairFlags,
     writer: &mut RunWriter,
 ) -> Result<(), EngineError> {
-    put_pairs([pair(documents, edge, said)], writer)
+    put_pairs([pair(documents, edge, flags)], writer)
 }
 
 /// The documents that a measurement sees: one piece of a bucket, or two. Their places count on from the first piece to
 /// the second.
-pub(super) struct Sight<'r> {
+pub(super) struct PairView<'r> {
     first: &'r Resident,
     second: Option<&'r Resident>,
     width: usize,
@@ -176,7 +180,7 @@ pub(super) struct Sight<'r> {
     withins: Vec<u64>,
 }
 
-impl<'r> Sight<'r> {
+impl<'r> PairView<'r> {
     pub(super) fn new(
         ctx: &Context<'_>,
         first: &'r Resident,
@@ -189,7 +193,7 @@ impl<'r> Sight<'r> {
                 withins.push(lookup.row(document)?.within);
             }
         }
-        Ok(Sight { first, second, width: ctx.panel.width(), withins })
+        Ok(PairView { first, second, width: ctx.panel.width(), withins })
     }
 
     fn piece(&self, place: u32) -> (&'r Resident, usize) {
@@ -233,54 +237,56 @@ impl<'r> Sight<'r> {
     }
 }
 
-/// Measures candidates that are named by their places in `sight` and are not told apart; those that count go to `take`.
+/// Measures candidates that are named by their places in `view` and are not told apart; those that count go to `take`.
 pub(super) fn measure(
     ctx: &Context<'_>,
     candidates: &[Candidate],
-    sight: &Sight<'_>,
-    by_all: bool,
+    view: &PairView<'_>,
+    parallel: bool,
     tally: &mut Tally,
-    mut take: impl FnMut(Edge, Said) -> Result<(), EngineError>,
+    mut take: impl FnMut(Edge, PairFlags) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let floor = floor(ctx);
     let compares = ctx.recipe.task == Task::Compare;
     let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
         if !ctx.recipe.verified {
-            if sight.apart(a, b) {
+            if view.apart(a, b) {
                 return Verdict::Unpromising;
             }
-            let (one, two) = (sight.record(a), sight.record(b));
-            let own = || own_score(ctx, sight.set(a), sight.set(b));
-            let said = ctx.panel.accept(one, two, shared, own);
-            return said.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
+            let (one, two) = (view.record(a), view.record(b));
+            let own = || own_score(ctx, view.set(a), view.set(b));
+            let score = ctx.panel.accept(one, two, shared, own);
+            return score.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
         }
-        sight.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
+        view.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
     // By whose word a pair counts matters only where methods are held against each other.
-    let said = |&Candidate { a, b, ref shared }: &Candidate| -> Said {
-        let own = || own_score(ctx, sight.set(a), sight.set(b));
+    let flags_of = |&Candidate { a, b, ref shared }: &Candidate| -> PairFlags {
+        let own = || own_score(ctx, view.set(a), view.set(b));
         match compares {
-            true => ctx.panel.said(sight.record(a), sight.record(b), shared, ctx.recipe.verified, own),
+            true => {
+                ctx.panel.accepting_methods(view.record(a), view.record(b), shared, ctx.recipe.verified, own)
+            }
             false => 0,
         }
     };
     let judge = |candidate: &Candidate| match judge(candidate) {
         Verdict::Unpromising => (Verdict::Unpromising, 0),
-        verdict => (verdict, said(candidate)),
+        verdict => (verdict, flags_of(candidate)),
     };
-    let verdicts = of_each(ctx, candidates, by_all, judge)?;
-    for (&Candidate { a, b, .. }, (verdict, said)) in candidates.iter().zip(verdicts) {
+    let verdicts = of_each(ctx, candidates, parallel, judge)?;
+    for (&Candidate { a, b, .. }, (verdict, flags)) in candidates.iter().zip(verdicts) {
         let found = match verdict {
             Verdict::Unpromising => continue,
             Verdict::TooFar => None,
             Verdict::Measured(measured) => Some(measured),
         };
         let found = found.or(ctx.recipe.all.then_some(Measured::NONE));
-        count(ctx, tally, [sight.document(a), sight.document(b)], found);
+        count(ctx, tally, [view.document(a), view.document(b)], found);
         if let Some(measured) = found.filter(|measured| measured.counts() || ctx.recipe.all) {
             let near = if measured.reached { NEAR } else { 0 };
             let back = if measured.reached_back { NEAR_BACK } else { 0 };
-            take(Edge { a, b, measured }, said | near | back)?;
+            take(Edge { a, b, measured }, flags | near | back)?;
         }
     }
     Ok(())
@@ -330,12 +336,12 @@ pub(super) fn floor(ctx: &Context<'_>) -> Threshold {
 }
 
 /// Measures two documents of which all is known.
-pub(super) struct Both<'b> {
+pub(super) struct DocumentPair<'b> {
     pub(super) records: [&'b [u8]; 2],
     pub(super) sets: [&'b [u64]; 2],
 }
 
-impl Both<'_> {
+impl DocumentPair<'_> {
     /// The similarity, unless it is out of `floor`'s reach.
     pub(super) fn compare(&self, ctx: &Context<'_>, floor: Threshold) -> Option<Measured> {
         if !ctx.recipe.verified {
@@ -353,52 +359,63 @@ pub(super) fn any(ctx: &Context<'_>, measured: Option<Measured>) -> f64 {
 }
 
 /// Documents that are decided between two looks at what can be measured ahead, by all threads.
-const AHEAD: usize = 1 << 9;
+const LOOKAHEAD: usize = 1 << 9;
 
 /// Judges documents that are all in memory.
 struct ResidentJudge<'b, 't> {
     ctx: &'b Context<'b>,
     resident: &'b Resident,
     floor: Threshold,
-    by_all: bool,
+    parallel: bool,
     tally: &'t mut Tally,
 }
 
 impl ResidentJudge<'_, '_> {
     fn star(
         &mut self,
-        turns: &[Turn],
-        neighbours: &mut InMemory,
-        take: &mut star::Take<'_>,
+        contenders: &[Contender],
+        neighbours: &mut NeighbourLists,
+        take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
-        let mut star = Star::new(self.resident.documents().len(), turns);
-        for turns in turns.chunks(AHEAD) {
-            self.ahead(&star, turns, neighbours)?;
-            for turn in turns {
-                star.turn(turn, neighbours.of(turn.node)?, self, take)?;
+        let mut star = Star::new(self.resident.documents().len(), contenders);
+        for contenders in contenders.chunks(LOOKAHEAD) {
+            self.measure_ahead(&star, contenders, neighbours)?;
+            for contender in contenders {
+                star.decide(contender, neighbours.of(contender.node)?, self, take)?;
             }
         }
         Ok(())
     }
 
-    /// Measures what some turns will ask for, as far as that is known already.
-    fn ahead(&mut self, star: &Star, turns: &[Turn], neighbours: &mut InMemory) -> Result<(), EngineError> {
+    /// Measures what some contenders will ask for, as far as that is known already.
+    fn measure_ahead(
+        &mut self,
+        star: &Star,
+        contenders: &[Contender],
+        neighbours: &mut NeighbourLists,
+    ) -> Result<(), EngineError> {
         let mut asked: Vec<(usize, u32)> = Vec::new();
-        for turn in turns.iter().filter(|turn| star.looks(turn)) {
-            let places = neighbours.places(turn.node);
+        for contender in contenders.iter().filter(|contender| star.needs_neighbours(contender)) {
+            let places = neighbours.range_of(contender.node);
             let entries = &neighbours.entries()[places.clone()];
-            let asks = |entry: &Neighbour| !entry.measured && star.asks(turn, entry.node);
-            asked.extend(places.zip(entries).filter(|(_, entry)| asks(entry)).map(|(at, _)| (at, turn.node)));
+            let needs_similarity =
+                |entry: &Neighbour| !entry.measured && star.needs_similarity(contender, entry.node);
+            asked.extend(
+                places
+                    .zip(entries)
+                    .filter(|(_, entry)| needs_similarity(entry))
+                    .map(|(at, _)| (at, contender.node)),
+            );
         }
         asked.sort_unstable();
         asked.dedup();
         let entries = neighbours.entries();
         let (measure, resident, floor) = (&self.ctx.measure, self.resident, self.floor);
         let compare = |&(at, node): &(usize, u32)| resident.compare(measure, node, entries[at].node, floor);
-        let found = of_each(self.ctx, &asked, self.by_all, compare)?;
+        let found = of_each(self.ctx, &asked, self.parallel, compare)?;
         for ((at, node), measured) in asked.into_iter().zip(found) {
             self.count(node, entries[at].node, measured);
-            entries[at].settle(measured);
+            entries[at].set_measured(measured);
         }
         Ok(())
     }
@@ -418,7 +435,7 @@ impl ResidentJudge<'_, '_> {
         let width = ctx.panel.width();
         let records = [a, b].map(|place| resident.record(place as usize, width));
         let sets = [a, b].map(|place| resident.set(place as usize));
-        Ok(Both { records, sets }.compare(ctx, floor))
+        Ok(DocumentPair { records, sets }.compare(ctx, floor))
     }
 }
 

@@ -6,10 +6,10 @@
 //! their rows share and what is left of their sets does. Which shingles are bits matters for nothing but speed: they are
 //! found in a sample.
 
-use lookalike_text::hash::{Sorting, append_sorted};
+use lookalike_text::hash::{SortBuffers, append_sorted};
 
 /// Most shingles that become bits: a row is 1 KiB then.
-const MOST: usize = 8192;
+const MAX_FREQUENT: usize = 8192;
 
 /// Documents of the sample.
 const SAMPLE: usize = 32;
@@ -28,18 +28,20 @@ impl Frequent {
     /// The most frequent values of some sets; nothing when there are none to speak of.
     pub(super) fn find<'s>(sets: impl ExactSizeIterator<Item = &'s [u64]>) -> Option<Self> {
         let step = sets.len().div_ceil(SAMPLE).max(1);
-        let (mut values, mut room) = (Vec::new(), Sorting::default());
-        room.unsorted().extend(sets.step_by(step).flatten());
-        append_sorted(&mut values, &mut room);
+        let (mut values, mut sorting) = (Vec::new(), SortBuffers::default());
+        sorting.unsorted().extend(sets.step_by(step).flatten());
+        append_sorted(&mut values, &mut sorting);
         let mut runs: Vec<(usize, u64)> = values
             .chunk_by(|a, b| a == b)
             .filter(|run| run.len() > 1)
             .map(|run| (run.len(), run[0]))
             .collect();
-        if runs.len() > MOST {
+        if runs.len() > MAX_FREQUENT {
             // Of equally frequent ones any will do, but always the same.
-            runs.select_nth_unstable_by_key(MOST, |&(count, value)| (std::cmp::Reverse(count), value));
-            runs.truncate(MOST);
+            runs.select_nth_unstable_by_key(MAX_FREQUENT, |&(count, value)| {
+                (std::cmp::Reverse(count), value)
+            });
+            runs.truncate(MAX_FREQUENT);
         }
         let slots = vec![(0, FREE); (4 * runs.len()).next_power_of_two()];
         let mut frequent = Frequent { slots, count: runs.len() };

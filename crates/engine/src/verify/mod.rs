@@ -25,35 +25,35 @@ pub(crate) mod tally;
 
 use std::sync::{Mutex, PoisonError};
 
-use bucket::{Found, Hearing};
-use lookalike_text::hash::Sorting;
+use bucket::{PartJudge, PartResult};
+use lookalike_text::hash::SortBuffers;
 #[cfg(test)]
-pub(crate) use neighbours::InMemory;
-use oversized::Oversized;
+pub(crate) use neighbours::NeighbourLists;
+use oversized::OversizedComponent;
 use partition::{NONE, Partition};
 use parts::Part;
 use rayon::prelude::*;
 use sets::{Piece, Resident};
 use tally::Tally;
 
-use crate::again::{Again, Shelf};
 use crate::candidates::{self, Candidate};
 use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::classes;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
-use crate::keepers::Keepers;
+use crate::keep_order::KeepOrder;
 use crate::panel::MOST_METHODS;
 use crate::pipeline::HEAVY;
 use crate::recipe::{ClusterRule, Task};
+use crate::reread::{Rereader, ShardReaders};
 use crate::star::Removal;
 use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, couple, uncouple};
 use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
 
 /// Most buckets that are filled in one pass: each has open files and a block being built.
-const AT_ONCE: usize = 48;
+const MAX_OPEN_BUCKETS: usize = 48;
 
 /// The path of one of a bucket's files.
 fn bucket_file(ctx: &Context<'_>, bucket: u32, what: &str) -> std::path::PathBuf {
@@ -61,7 +61,7 @@ fn bucket_file(ctx: &Context<'_>, bucket: u32, what: &str) -> std::path::PathBuf
 }
 
 /// The files with what was decided, all together.
-pub(crate) fn decided(ctx: &Context<'_>) -> Result<Vec<std::path::PathBuf>, EngineError> {
+pub(crate) fn decision_files(ctx: &Context<'_>) -> Result<Vec<std::path::PathBuf>, EngineError> {
     let entries = std::fs::read_dir(&ctx.work).map_err(|error| EngineError::read(&ctx.work, error))?;
     let mut found = Vec::new();
     for entry in entries {
@@ -84,13 +84,13 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     let pairs = candidates::count(ctx)?;
     ctx.begin("verify", Some(pairs), false);
     // Of a bucket that is done nobody knows any more how many it had.
-    let settled = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
-    let keepers = Keepers::new(ctx, catalogue)?;
+    let finished_pairs = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
+    let keep_order = KeepOrder::new(ctx, catalogue)?;
     let all: Vec<u32> = (0..partition.buckets).collect();
-    for group in all.chunks(AT_ONCE) {
+    for group in all.chunks(MAX_OPEN_BUCKETS) {
         let todo: Vec<u32> =
             group.iter().copied().filter(|&bucket| !bucket_file(ctx, bucket, "done").exists()).collect();
-        ctx.settle(settled(group.len() - todo.len()));
+        ctx.count_finished_pairs(finished_pairs(group.len() - todo.len()));
         if todo.is_empty() {
             continue;
         }
@@ -99,11 +99,11 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
         }
         for &bucket in &todo {
             ctx.check()?;
-            run_bucket(ctx, catalogue, &partition, &keepers, bucket)?;
+            run_bucket(ctx, catalogue, &partition, &keep_order, bucket)?;
         }
     }
     if ctx.recipe.task == Task::Dedup {
-        lonely_classes(ctx, catalogue, &partition, &keepers)?;
+        isolated_classes(ctx, catalogue, &partition, &keep_order)?;
     }
     let mut tally = Tally::default();
     for &bucket in &all {
@@ -126,7 +126,7 @@ fn distribute(
 ) -> Result<(), EngineError> {
     // All that an earlier process left goes at once: to replace files that are on the disk one by one, the disk is waited for each time.
     for &bucket in buckets {
-        OWN.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, bucket, what)))?;
+        BUCKET_FILES.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, bucket, what)))?;
     }
     let place = |bucket: u32| buckets.binary_search(&bucket).ok();
     let of = |document: u32| place(partition.bucket_of(document));
@@ -150,7 +150,7 @@ fn distribute(
     })?;
     equals.into_iter().try_for_each(RunWriter::finish)?;
     // Documents that can be read from anywhere are, unless their bucket goes through files.
-    let seekable = Shelf::is_seekable(catalogue);
+    let seekable = ShardReaders::is_seekable(catalogue);
     let buckets: Vec<u32> =
         buckets.iter().copied().filter(|&bucket| !seekable || partition.is_oversized(bucket)).collect();
     let of = |document: u32| buckets.binary_search(&partition.bucket_of(document)).ok();
@@ -187,34 +187,36 @@ fn run_bucket(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     partition: &Partition,
-    keepers: &Keepers,
+    keep_order: &KeepOrder,
     number: u32,
 ) -> Result<(), EngineError> {
     let mut tally = Tally::default();
     let target = bucket_file(ctx, number, "decided");
     if partition.is_oversized(number) {
         let component =
-            Oversized::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
-        let (candidates, members) = (own_candidates(ctx, number)?, own_members(ctx, number)?);
-        component.run(candidates, members, keepers, &target, &mut tally)?;
-        ctx.settle(Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.count());
+            OversizedComponent::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
+        let (candidates, members) = (bucket_candidates(ctx, number)?, bucket_members(ctx, number)?);
+        component.run(candidates, members, keep_order, &target, &mut tally)?;
+        ctx.count_finished_pairs(
+            Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.count(),
+        );
     } else {
         let parts = parts_of(ctx, catalogue, partition, number)?;
-        let found = match Shelf::is_seekable(catalogue) {
-            true => run_parts(ctx, catalogue, partition, keepers, parts)?,
+        let found = match ShardReaders::is_seekable(catalogue) {
+            true => run_parts(ctx, catalogue, partition, keep_order, parts)?,
             false => parts
                 .iter()
-                .map(|part| run_whole(ctx, catalogue, partition, keepers, part, number))
+                .map(|part| run_sequential(ctx, catalogue, partition, keep_order, part, number))
                 .collect::<Result<_, _>>()?,
         };
-        write_found(ctx, &target, found, &mut tally)?;
+        write_results(ctx, &target, found, &mut tally)?;
     }
     ctx.save(&format!("b{number:06}.done"), &tally)?;
-    OWN.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
+    BUCKET_FILES.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
 }
 
 /// The files of a bucket that is not done.
-const OWN: [&str; 3] = ["spool", "candidates", Couples::KIND];
+const BUCKET_FILES: [&str; 3] = ["spool", "candidates", Couples::KIND];
 
 /// True when every pair has to be measured, and not only those that decide something.
 fn measures_all(ctx: &Context<'_>) -> bool {
@@ -222,15 +224,15 @@ fn measures_all(ctx: &Context<'_>) -> bool {
 }
 
 /// True when the methods are asked once more when a pair is measured: whether it counts, or by whose word.
-fn asks_again(ctx: &Context<'_>) -> bool {
+fn needs_records(ctx: &Context<'_>) -> bool {
     !ctx.recipe.verified || ctx.recipe.task == Task::Compare
 }
 
-fn own_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
+fn bucket_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
     Ok(Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.records())
 }
 
-fn own_members(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
+fn bucket_members(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
     let label = ctx.label(Couples::KIND, Couples.width());
     Ok(Run::open(&bucket_file(ctx, number, Couples::KIND), label)?.records())
 }
@@ -245,7 +247,7 @@ fn parts_of(
     let own = partition.buckets > 1;
     let mut members = Vec::new();
     if own {
-        let mut records = own_members(ctx, number)?;
+        let mut records = bucket_members(ctx, number)?;
         while let Some(bytes) = records.next()? {
             members.push(uncouple(Couples.get(bytes)));
         }
@@ -257,8 +259,8 @@ fn parts_of(
             Ok(())
         })?;
     }
-    let open = || if own { own_candidates(ctx, number) } else { candidates::open(ctx) };
-    let most = if Shelf::is_seekable(catalogue) { PART } else { u64::MAX };
+    let open = || if own { bucket_candidates(ctx, number) } else { candidates::open(ctx) };
+    let most = if ShardReaders::is_seekable(catalogue) { PART_BYTES } else { u64::MAX };
     parts::parts(ctx, catalogue, open, &members, most)
 }
 
@@ -268,122 +270,131 @@ fn run_parts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     partition: &Partition,
-    keepers: &Keepers,
+    keep_order: &KeepOrder,
     parts: Vec<Part>,
-) -> Result<Vec<Found>, EngineError> {
-    let shelf = Shelf::new(ctx, catalogue);
-    let desks = Desks { shelf: &shelf, spare: Mutex::default() };
+) -> Result<Vec<PartResult>, EngineError> {
+    let readers = ShardReaders::new(ctx, catalogue);
+    let pool = PartBuffersPool { readers: &readers, free: Mutex::default() };
     let threads = ctx.settings.threads.max(1) as u64;
     let (large, small) = parts::by_size(parts, &ctx.measure, threads, partition.capacity / 2 / threads);
-    let mut found: Vec<Found> = small
+    let mut found: Vec<PartResult> = small
         .into_par_iter()
         .with_max_len(1)
         .map(|part| {
             ctx.check()?;
-            let found = desks.at(|desk| desk.run(ctx, keepers, &part));
-            ctx.settle(part.pairs.len() as u64);
+            let found = pool.with(|buffers| buffers.run(ctx, keep_order, &part));
+            ctx.count_finished_pairs(part.pairs.len() as u64);
             found
         })
         .collect::<Result<_, _>>()?;
     for part in large {
         ctx.check()?;
-        let mut resident = desks.at(|desk| Resident::for_part(ctx, &mut desk.again.lookup, &part))?;
+        let mut resident =
+            pool.with(|buffers| Resident::for_part(ctx, &mut buffers.rereader.lookup, &part))?;
         let places: Vec<u32> = (0..part.documents.len() as u32).collect();
         let pieces: Vec<Piece> = places
-            .par_chunks(TOGETHER)
-            .map(|places| desks.at(|desk| desk.read(ctx, &part, places)))
+            .par_chunks(DOCUMENTS_PER_READ)
+            .map(|places| pool.with(|buffers| buffers.read(ctx, &part, places)))
             .collect::<Result<_, _>>()?;
         pieces.into_iter().for_each(|piece| resident.take(piece));
-        resident.expect(ctx, part.pairs.len());
+        resident.prepare_for(ctx, part.pairs.len());
         found.push(
-            Hearing { ctx, part: &part, resident: &resident, by_all: true }
-                .hold(&mut Lookup::new(ctx, catalogue), keepers)?,
+            PartJudge { ctx, part: &part, resident: &resident, parallel: true }
+                .run(&mut Lookup::new(ctx, catalogue), keep_order)?,
         );
-        ctx.settle(part.pairs.len() as u64);
+        ctx.count_finished_pairs(part.pairs.len() as u64);
     }
     Ok(found)
 }
 
 /// Documents of a large part that are read by one thread.
-const TOGETHER: usize = 256;
+const DOCUMENTS_PER_READ: usize = 256;
 
 /// About so many bytes of sets are in a part: small enough to stay in a cache, large enough to be worth the trouble.
-const PART: u64 = if cfg!(test) { 1 << 10 } else { 2 << 20 };
+const PART_BYTES: u64 = if cfg!(test) { 1 << 10 } else { 2 << 20 };
 
 /// The buffers of threads, used again for one part after the other.
-struct Desks<'s> {
-    shelf: &'s Shelf<'s>,
-    spare: Mutex<Vec<Desk<'s>>>,
+struct PartBuffersPool<'s> {
+    readers: &'s ShardReaders<'s>,
+    free: Mutex<Vec<PartBuffers<'s>>>,
 }
 
-impl<'s> Desks<'s> {
-    fn at<T>(&self, work: impl FnOnce(&mut Desk<'s>) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = spare().pop();
-        let mut desk = taken.unwrap_or_else(|| Desk {
-            again: Again::new(self.shelf),
-            room: Vec::new(),
-            sorting: Sorting::default(),
+impl<'s> PartBuffersPool<'s> {
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut PartBuffers<'s>) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = free().pop();
+        let mut buffers = taken.unwrap_or_else(|| PartBuffers {
+            rereader: Rereader::new(self.readers),
+            values: Vec::new(),
+            sorting: SortBuffers::default(),
         });
-        let done = work(&mut desk);
-        spare().push(desk);
+        let done = work(&mut buffers);
+        free().push(buffers);
         done
     }
 }
 
-struct Desk<'s> {
-    again: Again<'s>,
-    /// Memory of sets.
-    room: Vec<u64>,
-    sorting: Sorting,
+struct PartBuffers<'s> {
+    rereader: Rereader<'s>,
+    /// Memory for the values of sets.
+    values: Vec<u64>,
+    sorting: SortBuffers,
 }
 
-impl Desk<'_> {
-    fn run(&mut self, ctx: &Context<'_>, keepers: &Keepers, part: &Part) -> Result<Found, EngineError> {
-        let mut resident = Resident::for_part(ctx, &mut self.again.lookup, part)?;
+impl PartBuffers<'_> {
+    fn run(
+        &mut self,
+        ctx: &Context<'_>,
+        keep_order: &KeepOrder,
+        part: &Part,
+    ) -> Result<PartResult, EngineError> {
+        let mut resident = Resident::for_part(ctx, &mut self.rereader.lookup, part)?;
         if !part.pairs.is_empty() {
             let places: Vec<u32> = (0..part.documents.len() as u32).collect();
             resident.take(self.read(ctx, part, &places)?);
-            resident.expect(ctx, part.pairs.len());
+            resident.prepare_for(ctx, part.pairs.len());
         }
-        let hearing = Hearing { ctx, part, resident: &resident, by_all: false };
-        let found = hearing.hold(&mut self.again.lookup, keepers)?;
-        self.room = resident.into_room();
+        let judge = PartJudge { ctx, part, resident: &resident, parallel: false };
+        let found = judge.run(&mut self.rereader.lookup, keep_order)?;
+        self.values = resident.into_buffer();
         // What an ordinary part leaves is for the next one, what a large one leaves is not.
-        if self.room.capacity() as u64 * 8 > 4 * PART {
-            self.room = Vec::new();
+        if self.values.capacity() as u64 * 8 > 4 * PART_BYTES {
+            self.values = Vec::new();
         }
         Ok(found)
     }
 
     /// Reads the documents at some places of a part, which are in order.
     fn read(&mut self, ctx: &Context<'_>, part: &Part, places: &[u32]) -> Result<Piece, EngineError> {
-        let mut values = std::mem::take(&mut self.room);
+        let mut values = std::mem::take(&mut self.values);
         let mut ends = Vec::with_capacity(places.len());
         if ctx.measures {
             let documents: Vec<u32> = places.iter().map(|&place| part.documents[place as usize]).collect();
             let sorting = &mut self.sorting;
-            self.again.read(&documents, |document, symbols| {
+            self.rereader.read(&documents, |document, symbols| {
                 ctx.measure.prepare(symbols, &mut values, sorting);
                 // Both are in order.
                 let at = documents.binary_search(&document).ok();
                 ends.extend(at.map(|at| (places[at], values.len())));
             })?;
-            self.sorting.keep(HEAVY);
+            self.sorting.free_above(HEAVY);
         }
         Ok(Piece { values, ends })
     }
 }
 
 /// Measures and decides a bucket whose documents must be gone through one after the other.
-fn run_whole(
+fn run_sequential(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     partition: &Partition,
-    keepers: &Keepers,
+    keep_order: &KeepOrder,
     part: &Part,
     number: u32,
-) -> Result<Found, EngineError> {
+) -> Result<PartResult, EngineError> {
     let mut lookup = Lookup::new(ctx, catalogue);
     let mut resident = Resident::for_part(ctx, &mut lookup, part)?;
     let mut wanted = Bits::new(catalogue.len());
@@ -402,18 +413,18 @@ fn run_whole(
             block.documents(&mut buffer, |document| wanted.get(document), &mut add)?;
         }
     }
-    resident.settle(ctx);
-    resident.expect(ctx, part.pairs.len());
-    let found = Hearing { ctx, part, resident: &resident, by_all: true }.hold(&mut lookup, keepers);
-    ctx.settle(part.pairs.len() as u64);
+    resident.finish_loading(ctx);
+    resident.prepare_for(ctx, part.pairs.len());
+    let found = PartJudge { ctx, part, resident: &resident, parallel: true }.run(&mut lookup, keep_order);
+    ctx.count_finished_pairs(part.pairs.len() as u64);
     found
 }
 
 /// Writes what came of the parts of a bucket.
-fn write_found(
+fn write_results(
     ctx: &Context<'_>,
     target: &std::path::Path,
-    parts: Vec<Found>,
+    parts: Vec<PartResult>,
     tally: &mut Tally,
 ) -> Result<(), EngineError> {
     let (mut removals, mut pairs) = (Vec::new(), Vec::new());
@@ -430,35 +441,35 @@ fn write_found(
     writer.finish()
 }
 
-/// Equal documents that are near no others: all but the first in keeper order are removed. A class may have any number of documents,
+/// Equal documents that are near no others: all but the first in keep order are removed. A class may have any number of documents,
 /// so it is gone through twice, and none of it is held.
-fn lonely_classes(
+fn isolated_classes(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     partition: &Partition,
-    keepers: &Keepers,
+    keep_order: &KeepOrder,
 ) -> Result<(), EngineError> {
     let mut removals = RunWriter::create(&ctx.file("lonely.decided"), Removals::label(ctx))?;
     let mut lookup = Lookup::new(ctx, catalogue);
-    let [mut ahead, mut behind] = [classes::Members::open(ctx)?, classes::Members::open(ctx)?];
-    while let Some(leader) = ahead.class()? {
-        let lonely = partition.bucket_of(leader) == NONE;
+    let [mut ahead, mut behind] = [classes::ClassReader::open(ctx)?, classes::ClassReader::open(ctx)?];
+    while let Some(leader) = ahead.next_class()? {
+        let isolated = partition.bucket_of(leader) == NONE;
         let mut first = None;
-        keepers.precede(&mut lookup, &mut first, leader)?;
-        while let Some(member) = ahead.member()? {
-            if lonely {
-                keepers.precede(&mut lookup, &mut first, member)?;
+        keep_order.update_first(&mut lookup, &mut first, leader)?;
+        while let Some(member) = ahead.next_member()? {
+            if isolated {
+                keep_order.update_first(&mut lookup, &mut first, member)?;
             }
         }
         let Some((_, witness)) = first else { continue };
         let mut remove = |document: u32| {
-            if !lonely || document == witness || keepers.is_reference(document) {
+            if !isolated || document == witness || keep_order.is_reference(document) {
                 return Ok(());
             }
             removals.push(&Removals::encode(Removal { document, witness, similarity: 1.0, via: witness }))
         };
-        behind.class()?.map_or(Ok(()), &mut remove)?;
-        while let Some(member) = behind.member()? {
+        behind.next_class()?.map_or(Ok(()), &mut remove)?;
+        while let Some(member) = behind.next_member()? {
             remove(member)?;
         }
     }
@@ -527,18 +538,18 @@ impl Codec for Removals {
 pub(crate) struct Pairs;
 
 /// The verdicts on a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
-pub(crate) type Said = u16;
+pub(crate) type PairFlags = u16;
 
 /// The bit that is set if the similarity of the first document to the second reaches the threshold.
-pub(crate) const NEAR: Said = 1 << MOST_METHODS;
+pub(crate) const NEAR: PairFlags = 1 << MOST_METHODS;
 
 /// The bit that is set if the similarity of the second document to the first reaches the threshold.
-pub(crate) const NEAR_BACK: Said = NEAR << 1;
+pub(crate) const NEAR_BACK: PairFlags = NEAR << 1;
 
 /// The same seen from the second document.
-pub(crate) fn turned(said: Said) -> Said {
+pub(crate) fn swapped(flags: PairFlags) -> PairFlags {
     let both = NEAR | NEAR_BACK;
-    said & !both | (said & NEAR) << 1 | (said & NEAR_BACK) >> 1
+    flags & !both | (flags & NEAR) << 1 | (flags & NEAR_BACK) >> 1
 }
 
 impl Pairs {
@@ -548,22 +559,27 @@ impl Pairs {
 }
 
 impl Codec for Pairs {
-    type Item = (u64, u64, u64, Said);
+    type Item = (u64, u64, u64, PairFlags);
     const KIND: &'static str = "pairs";
 
     fn width(self) -> usize {
         26
     }
 
-    fn put(self, (pair, forward, backward, said): Self::Item, out: &mut [u8]) {
+    fn put(self, (pair, forward, backward, flags): Self::Item, out: &mut [u8]) {
         for (slot, number) in out.as_chunks_mut::<8>().0.iter_mut().zip([pair, forward, backward]) {
             *slot = number.to_le_bytes();
         }
-        out[24..].copy_from_slice(&said.to_le_bytes());
+        out[24..].copy_from_slice(&flags.to_le_bytes());
     }
 
     fn get(self, bytes: &[u8]) -> Self::Item {
         let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        (number(0), number(8), number(16), Said::from_le_bytes(bytes[24..26].try_into().expect("two bytes")))
+        (
+            number(0),
+            number(8),
+            number(16),
+            PairFlags::from_le_bytes(bytes[24..26].try_into().expect("two bytes")),
+        )
     }
 }

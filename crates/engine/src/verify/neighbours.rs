@@ -5,17 +5,17 @@ use std::path::Path;
 
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::star::{Adjacent, Neighbour};
-use crate::store::file::{Access, Run, RunWriter};
+use crate::star::{Adjacency, Neighbour};
+use crate::store::file::{RandomAccess, Run, RunWriter};
 use crate::store::sort::{Codec, Sorter, existing};
 
 /// The neighbours of every node, in memory.
-pub(crate) struct InMemory {
+pub(crate) struct NeighbourLists {
     starts: Vec<usize>,
     entries: Vec<Neighbour>,
 }
 
-impl InMemory {
+impl NeighbourLists {
     /// Takes pairs, of which `ends` tells both ends.
     pub(crate) fn new<P>(nodes: usize, pairs: &[P], ends: impl Fn(&P) -> [(u32, Neighbour); 2]) -> Self {
         let mut starts = vec![0; nodes + 1];
@@ -31,11 +31,11 @@ impl InMemory {
             entries[next[node as usize]] = entry;
             next[node as usize] += 1;
         }
-        InMemory { starts, entries }
+        NeighbourLists { starts, entries }
     }
 
     /// Returns the range of the neighbours of a node among all entries.
-    pub(super) fn places(&self, node: u32) -> Range<usize> {
+    pub(super) fn range_of(&self, node: u32) -> Range<usize> {
         self.starts[node as usize]..self.starts[node as usize + 1]
     }
 
@@ -45,9 +45,9 @@ impl InMemory {
     }
 }
 
-impl Adjacent for InMemory {
+impl Adjacency for NeighbourLists {
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
-        Ok(&self.entries[self.places(node)])
+        Ok(&self.entries[self.range_of(node)])
     }
 }
 
@@ -79,14 +79,14 @@ impl Codec for Ends {
 }
 
 /// Edges on their way into a file.
-pub(super) struct Edges {
+pub(super) struct EdgeWriter {
     sorter: Sorter<Ends>,
 }
 
-impl Edges {
+impl EdgeWriter {
     pub(super) fn new(ctx: &Context<'_>, memory: usize) -> Result<Self, EngineError> {
-        existing(&ctx.place("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
-        Ok(Edges { sorter: Sorter::new(ctx.place("ends"), Ends, memory) })
+        existing(&ctx.run_location("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
+        Ok(EdgeWriter { sorter: Sorter::new(ctx.run_location("ends"), Ends, memory) })
     }
 
     pub(super) fn push(&mut self, ends: [(u32, Neighbour); 2]) -> Result<(), EngineError> {
@@ -97,7 +97,12 @@ impl Edges {
     }
 
     /// All neighbours, by node. Costs 8 bytes per node in memory.
-    pub(super) fn settle(self, ctx: &Context<'_>, nodes: usize, path: &Path) -> Result<OnDisk, EngineError> {
+    pub(super) fn finish(
+        self,
+        ctx: &Context<'_>,
+        nodes: usize,
+        path: &Path,
+    ) -> Result<NeighbourFile, EngineError> {
         let label = ctx.label(Ends::KIND, Ends.width());
         let mut writer = RunWriter::create(path, label)?;
         let mut starts = Vec::with_capacity(nodes + 1);
@@ -112,26 +117,26 @@ impl Edges {
         }
         starts.resize(nodes + 1, count);
         writer.finish()?;
-        existing(&ctx.place("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
-        Ok(OnDisk { starts, access: Access::new(Run::open(path, label)?), held: Vec::new() })
+        existing(&ctx.run_location("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
+        Ok(NeighbourFile { starts, access: RandomAccess::new(Run::open(path, label)?), buffer: Vec::new() })
     }
 }
 
 /// The neighbours of every node, in a file.
-pub(super) struct OnDisk {
+pub(super) struct NeighbourFile {
     starts: Vec<u64>,
-    access: Access,
-    held: Vec<Neighbour>,
+    access: RandomAccess,
+    buffer: Vec<Neighbour>,
 }
 
-impl Adjacent for OnDisk {
+impl Adjacency for NeighbourFile {
     fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
-        self.held.clear();
+        self.buffer.clear();
         for index in self.starts[node as usize]..self.starts[node as usize + 1] {
             let (_, node, similarity, flags) = Ends.get(self.access.record(index)?);
             let (measured, reached) = (flags & 1 > 0, flags & 2 > 0);
-            self.held.push(Neighbour { node, similarity: f64::from_bits(similarity), measured, reached });
+            self.buffer.push(Neighbour { node, similarity: f64::from_bits(similarity), measured, reached });
         }
-        Ok(&self.held)
+        Ok(&self.buffer)
     }
 }

@@ -5,16 +5,16 @@ use std::cmp::Reverse;
 use lookalike_model::Similarity;
 use rayon::prelude::*;
 
-use super::asks_again;
-use super::bucket::{AT_ONCE, Sight};
+use super::bucket::{BATCH_PAIRS, PairView};
+use super::needs_records;
 use super::partition::{DisjointSets, NONE, set_bytes};
 use super::sets::Resident;
 use crate::candidates::Candidate;
-use crate::catalogue::{Bits, Catalogue, Lookup, Ranks};
+use crate::catalogue::{Bits, Catalogue, Lookup, RankedBits};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::measure::Measure;
-use crate::panel::Shared;
+use crate::panel::SharedKeys;
 use crate::store::file::Records;
 
 /// Whole components, and all that decides their documents.
@@ -25,7 +25,7 @@ pub(super) struct Part {
     /// Candidates, by the places of their documents.
     pub(super) pairs: Vec<(u32, u32)>,
     /// The number of keys that each of them shares, by method; empty where the methods are not asked again.
-    pub(super) shared: Vec<Shared>,
+    pub(super) shared: Vec<SharedKeys>,
     /// Equal documents: a further one, and the place of the first of its class.
     pub(super) members: Vec<(u32, u32)>,
     /// Most bytes that the sets of its paired documents take.
@@ -59,11 +59,11 @@ pub(super) fn by_size(
 }
 
 /// Candidates that are not told apart, by the places of their documents.
-struct Pool {
+struct PromisingPairs {
     documents: Vec<u32>,
-    ranks: Ranks,
+    ranks: RankedBits,
     pairs: Vec<(u32, u32)>,
-    shared: Vec<Shared>,
+    shared: Vec<SharedKeys>,
 }
 
 /// Drops the candidates that what the methods keep tells apart, which are most, and puts the others with their `members`
@@ -83,20 +83,20 @@ pub(super) fn parts(
         involved.set(a);
         involved.set(b);
     }
-    let ranks = Ranks::new(involved);
-    let pool = pool(ctx, &mut lookup, ranks, candidates()?)?;
-    let (part_of, bytes) = components(ctx, &mut lookup, &pool, most)?;
-    Ok(pool.cut(&part_of, &bytes, members))
+    let ranks = RankedBits::new(involved);
+    let promising = promising(ctx, &mut lookup, ranks, candidates()?)?;
+    let (part_of, bytes) = components(ctx, &mut lookup, &promising, most)?;
+    Ok(promising.cut(&part_of, &bytes, members))
 }
 
-fn pool(
+fn promising(
     ctx: &Context<'_>,
     lookup: &mut Lookup<'_>,
-    ranks: Ranks,
+    ranks: RankedBits,
     mut records: Records,
-) -> Result<Pool, EngineError> {
+) -> Result<PromisingPairs, EngineError> {
     let resident = Resident::with_records(ctx, lookup, ranks.documents())?;
-    let sight = Sight::new(ctx, &resident, None, lookup)?;
+    let view = PairView::new(ctx, &resident, None, lookup)?;
     let (mut pairs, mut shared, mut some) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         ctx.check()?;
@@ -104,7 +104,7 @@ fn pool(
         while let Some(bytes) = records.next()? {
             let Candidate { a, b, shared } = Candidate::decode(bytes);
             some.push(Candidate { a: ranks.rank(a), b: ranks.rank(b), shared });
-            if some.len() == AT_ONCE {
+            if some.len() == BATCH_PAIRS {
                 break;
             }
         }
@@ -117,37 +117,37 @@ fn pool(
                 .par_iter()
                 .with_min_len(1 << 10)
                 .copied()
-                .filter(|pair| sight.promising(ctx, pair))
+                .filter(|pair| view.promising(ctx, pair))
                 .collect();
-            ctx.settle((all - some.len()) as u64);
+            ctx.count_finished_pairs((all - some.len()) as u64);
         }
         pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
-        if asks_again(ctx) {
+        if needs_records(ctx) {
             shared.extend(some.iter().map(|pair| pair.shared));
         }
     }
-    drop(sight);
-    Ok(Pool { documents: resident.into_documents(), ranks, pairs, shared })
+    drop(view);
+    Ok(PromisingPairs { documents: resident.into_documents(), ranks, pairs, shared })
 }
 
 /// The part of every document that has a candidate, [`NONE`] for the others, and what it takes to measure each part.
 fn components(
     ctx: &Context<'_>,
     lookup: &mut Lookup<'_>,
-    pool: &Pool,
+    promising: &PromisingPairs,
     most: u64,
 ) -> Result<(Vec<u32>, Vec<u64>), EngineError> {
-    let count = pool.documents.len();
+    let count = promising.documents.len();
     let mut sets = DisjointSets::new(count as u32);
     let mut paired = Bits::new(count as u32);
-    for &(a, b) in &pool.pairs {
+    for &(a, b) in &promising.pairs {
         sets.join(a, b);
         paired.set(a);
         paired.set(b);
     }
     let mut weights = vec![0u64; count];
     for place in (0..count as u32).filter(|&place| paired.get(place)) {
-        let row = lookup.row(pool.documents[place as usize])?;
+        let row = lookup.row(promising.documents[place as usize])?;
         weights[sets.root(place) as usize] += set_bytes(ctx, &row);
     }
     let mut parts = vec![NONE; count];
@@ -166,7 +166,7 @@ fn components(
     Ok((parts, filled))
 }
 
-impl Pool {
+impl PromisingPairs {
     fn cut(self, part_of: &[u32], bytes: &[u64], members: &[(u32, u32)]) -> Vec<Part> {
         let count = bytes.len();
         let part = |&bytes: &u64| Part { bytes, ..Part::default() };

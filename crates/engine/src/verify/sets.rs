@@ -4,40 +4,40 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lookalike_model::Threshold;
-use lookalike_text::hash::Sorting;
+use lookalike_text::hash::SortBuffers;
 use rayon::prelude::*;
 
-use super::asks_again;
 use super::frequent::Frequent;
+use super::needs_records;
 use super::parts::Part;
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::measure::{Divided, Measure, Measured};
+use crate::measure::{DividedSet, Measure, Measured};
 use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 
 /// Symbols that wait to be prepared together, by all threads.
-const WAITING: usize = 1 << 20;
+const PENDING_SYMBOLS: usize = 1 << 20;
 
 /// Symbols that one thread prepares in a piece.
 const PIECE: usize = 1 << 16;
 
 /// From so many comparisons for each document on, what documents share becomes bits.
-const MANY: usize = if cfg!(test) { 1 } else { 32 };
+const MANY_PAIRS: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Documents in memory, in order, with all that a comparison needs.
 pub(super) struct Resident {
     documents: Vec<u32>,
-    sets: Vec<Set>,
+    sets: Vec<SetRange>,
     /// The values of the sets, piece by piece.
     pieces: Vec<Vec<u64>>,
     payloads: Vec<u8>,
-    waiting: Waiting,
-    rows: Option<Rows>,
+    pending: PendingSymbols,
+    rows: Option<BitRows>,
 }
 
 /// The values that many documents share, as bits; they are not in the sets then.
-struct Rows {
+struct BitRows {
     /// Words of each row.
     words: usize,
     bits: Vec<u64>,
@@ -47,7 +47,7 @@ struct Rows {
 
 /// The location of the set of a document; empty for a document that was not loaded.
 #[derive(Clone, Copy, Default)]
-struct Set {
+struct SetRange {
     piece: usize,
     start: usize,
     end: usize,
@@ -55,7 +55,7 @@ struct Set {
 
 /// Documents whose symbols are not prepared yet.
 #[derive(Default)]
-struct Waiting {
+struct PendingSymbols {
     symbols: Vec<u64>,
     /// Each document, and where its symbols end.
     documents: Vec<(u32, usize)>,
@@ -70,11 +70,11 @@ pub(super) struct Piece {
 }
 
 /// Symbols of some documents, one behind the other, and where each document ends among all that wait.
-type Stretch<'w> = (&'w [u64], &'w [(u32, usize)]);
+type SymbolChunk<'w> = (&'w [u64], &'w [(u32, usize)]);
 
-impl Waiting {
+impl PendingSymbols {
     /// The documents in pieces of some symbols.
-    fn stretches(&self) -> Vec<Stretch<'_>> {
+    fn chunks(&self) -> Vec<SymbolChunk<'_>> {
         let (mut pieces, mut start, mut first) = (Vec::new(), 0, 0);
         for (index, &(_, end)) in self.documents.iter().enumerate() {
             if end - start >= PIECE || index + 1 == self.documents.len() {
@@ -89,9 +89,16 @@ impl Waiting {
 impl Resident {
     /// These documents, which are in order. What they are compared by is still to come.
     pub(super) fn new(documents: Vec<u32>) -> Self {
-        let sets = vec![Set::default(); documents.len()];
+        let sets = vec![SetRange::default(); documents.len()];
         let pieces = vec![Vec::new()];
-        Resident { documents, sets, pieces, payloads: Vec::new(), waiting: Waiting::default(), rows: None }
+        Resident {
+            documents,
+            sets,
+            pieces,
+            payloads: Vec::new(),
+            pending: PendingSymbols::default(),
+            rows: None,
+        }
     }
 
     /// The same with what the methods keep of them.
@@ -115,7 +122,7 @@ impl Resident {
         part: &Part,
     ) -> Result<Self, EngineError> {
         let documents = part.documents.clone();
-        match asks_again(ctx) {
+        match needs_records(ctx) {
             true => Resident::with_records(ctx, lookup, documents),
             false => Ok(Resident::new(documents)),
         }
@@ -125,37 +132,37 @@ impl Resident {
     pub(super) fn take(&mut self, piece: Piece) {
         let mut start = 0;
         for (place, end) in piece.ends {
-            self.sets[place as usize] = Set { piece: self.pieces.len(), start, end };
+            self.sets[place as usize] = SetRange { piece: self.pieces.len(), start, end };
             start = end;
         }
         self.pieces.push(piece.values);
     }
 
-    /// Gives the memory of the last piece back, for others.
-    pub(super) fn into_room(mut self) -> Vec<u64> {
-        let mut room = self.pieces.pop().unwrap_or_default();
-        room.clear();
-        room
+    /// Returns the memory of the last piece, for others.
+    pub(super) fn into_buffer(mut self) -> Vec<u64> {
+        let mut buffer = self.pieces.pop().unwrap_or_default();
+        buffer.clear();
+        buffer
     }
 
     /// Takes the symbols of one of the documents.
     pub(super) fn add(&mut self, ctx: &Context<'_>, document: u32, symbols: &[u64]) {
-        let Waiting { symbols: all, documents } = &mut self.waiting;
+        let PendingSymbols { symbols: all, documents } = &mut self.pending;
         all.extend_from_slice(symbols);
         documents.push((document, all.len()));
-        if all.len() >= WAITING {
+        if all.len() >= PENDING_SYMBOLS {
             self.prepare(ctx);
         }
     }
 
     fn prepare(&mut self, ctx: &Context<'_>) {
-        let prepare = |room: &mut Sorting, (symbols, documents): Stretch<'_>| {
+        let prepare = |sorting: &mut SortBuffers, (symbols, documents): SymbolChunk<'_>| {
             let values = Vec::with_capacity(symbols.len());
             let mut piece = Piece { values, ends: Vec::with_capacity(documents.len()) };
             let begin = documents.last().map_or(0, |&(_, end)| end - symbols.len());
             let mut start = 0;
             for &(document, end) in documents {
-                ctx.measure.prepare(&symbols[start..end - begin], &mut piece.values, room);
+                ctx.measure.prepare(&symbols[start..end - begin], &mut piece.values, sorting);
                 if let Some(place) = self.index(document) {
                     piece.ends.push((place as u32, piece.values.len()));
                 }
@@ -163,30 +170,31 @@ impl Resident {
             }
             piece
         };
-        let stretches = self.waiting.stretches();
-        let ready: Vec<Piece> = stretches.into_par_iter().map_init(Sorting::default, prepare).collect();
+        let chunks = self.pending.chunks();
+        let ready: Vec<Piece> = chunks.into_par_iter().map_init(SortBuffers::default, prepare).collect();
         ready.into_iter().for_each(|piece| self.take(piece));
-        self.waiting.documents.clear();
-        self.waiting.symbols.clear();
+        self.pending.documents.clear();
+        self.pending.symbols.clear();
     }
 
     /// All symbols have come.
-    pub(super) fn settle(&mut self, ctx: &Context<'_>) {
+    pub(super) fn finish_loading(&mut self, ctx: &Context<'_>) {
         self.prepare(ctx);
-        self.waiting = Waiting::default();
+        self.pending = PendingSymbols::default();
     }
 
     /// Makes ready for so many comparisons: where documents have many each, what they share becomes bits.
     /// Methods that decide by their own word see whole sets.
-    pub(super) fn expect(&mut self, ctx: &Context<'_>, pairs: usize) {
+    pub(super) fn prepare_for(&mut self, ctx: &Context<'_>, pairs: usize) {
         let documents = self.documents.len();
-        let many = pairs >= MANY * documents && documents >= 2 * MANY;
+        let many = pairs >= MANY_PAIRS * documents && documents >= 2 * MANY_PAIRS;
         if !many || !ctx.measure.by_sets() || !ctx.recipe.verified {
             return;
         }
         let Some(frequent) = Frequent::find((0..documents).map(|place| self.set(place))) else { return };
         let words = frequent.words();
-        let mut rows = Rows { words, bits: vec![0; documents * words], sizes: Vec::with_capacity(documents) };
+        let mut rows =
+            BitRows { words, bits: vec![0; documents * words], sizes: Vec::with_capacity(documents) };
         for (set, row) in self.sets.iter_mut().zip(rows.bits.chunks_exact_mut(words)) {
             rows.sizes.push((set.end - set.start) as u32);
             set.end = set.start + frequent.divide(&mut self.pieces[set.piece][set.start..set.end], row);
@@ -198,7 +206,7 @@ impl Resident {
     pub(super) fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
         let (a, b) = (a as usize, b as usize);
         let Some(rows) = &self.rows else { return measure.compare(self.set(a), self.set(b), floor) };
-        let divided = |place: usize| Divided {
+        let divided = |place: usize| DividedSet {
             size: rows.sizes[place] as usize,
             row: &rows.bits[place * rows.words..(place + 1) * rows.words],
             rest: self.set(place),
@@ -221,7 +229,7 @@ impl Resident {
 
     /// Returns the set of the document at a place, without the values that have become bits.
     pub(super) fn set(&self, index: usize) -> &[u64] {
-        let Set { piece, start, end } = self.sets[index];
+        let SetRange { piece, start, end } = self.sets[index];
         &self.pieces[piece][start..end]
     }
 
@@ -231,12 +239,12 @@ impl Resident {
     }
 }
 
-/// Prepared documents that stay at hand for a second comparison, in bytes.
-const AT_HAND: usize = 16 << 20;
+/// Most bytes of prepared documents that are cached for a second comparison.
+const CACHE_BYTES: usize = 16 << 20;
 
 /// The location of a document in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Spot {
+pub(super) struct SpoolLocation {
     pub(super) document: u32,
     /// Bytes that it takes when it is prepared.
     pub(super) bytes: u32,
@@ -245,17 +253,17 @@ pub(super) struct Spot {
 }
 
 /// Documents that are too many to be in memory together. Costs 16 bytes for each.
-pub(super) struct OnDisk {
+pub(super) struct SpooledDocuments {
     spool: SpoolAccess,
     /// Every document, sorted.
-    pub(super) spots: Vec<Spot>,
-    at_hand: HashMap<u32, Vec<u64>>,
-    held: usize,
+    pub(super) locations: Vec<SpoolLocation>,
+    cache: HashMap<u32, Vec<u64>>,
+    cached_bytes: usize,
 }
 
-impl OnDisk {
+impl SpooledDocuments {
     pub(super) fn open(ctx: &Context<'_>, path: &Path) -> Result<Self, EngineError> {
-        let mut spots = Vec::new();
+        let mut locations = Vec::new();
         let mut reader = SpoolReader::open(path, ctx.stamp)?;
         let mut block = Block::default();
         loop {
@@ -263,16 +271,24 @@ impl OnDisk {
             if !reader.next(&mut block)? {
                 break;
             }
-            let spot =
-                |(document, symbols): (u32, u32)| Spot { document, bytes: symbols.saturating_mul(8), offset };
-            spots.extend(block.lengths().map(spot));
+            let location = |(document, symbols): (u32, u32)| SpoolLocation {
+                document,
+                bytes: symbols.saturating_mul(8),
+                offset,
+            };
+            locations.extend(block.lengths().map(location));
         }
-        spots.sort_unstable();
-        Ok(OnDisk { spool: SpoolAccess::open(path, ctx.stamp)?, spots, at_hand: HashMap::new(), held: 0 })
+        locations.sort_unstable();
+        Ok(SpooledDocuments {
+            spool: SpoolAccess::open(path, ctx.stamp)?,
+            locations,
+            cache: HashMap::new(),
+            cached_bytes: 0,
+        })
     }
 
     /// Bytes that a document takes in memory beside its set.
-    pub(super) fn beside(ctx: &Context<'_>) -> u64 {
+    pub(super) fn overhead_bytes(ctx: &Context<'_>) -> u64 {
         ctx.panel.width() as u64 + 96
     }
 
@@ -280,15 +296,15 @@ impl OnDisk {
     /// first document of each piece, and at the end the number of all.
     pub(super) fn pieces(&self, ctx: &Context<'_>, memory: u64, sets: bool) -> Vec<usize> {
         let (mut pieces, mut filled) = (vec![0], 0);
-        for (place, spot) in self.spots.iter().enumerate() {
-            let bytes = if sets { spot.bytes.into() } else { 0 } + OnDisk::beside(ctx);
+        for (place, location) in self.locations.iter().enumerate() {
+            let bytes = if sets { location.bytes.into() } else { 0 } + SpooledDocuments::overhead_bytes(ctx);
             if filled > 0 && filled + bytes > memory {
                 pieces.push(place);
                 filled = 0;
             }
             filled += bytes;
         }
-        pieces.push(self.spots.len());
+        pieces.push(self.locations.len());
         pieces
     }
 
@@ -297,7 +313,8 @@ impl OnDisk {
     pub(super) fn fitting(&self, ctx: &Context<'_>, asked: &[(u32, u32, usize)], memory: u64) -> usize {
         let (mut filled, mut count) = (0, 0);
         for same in asked.chunk_by(|a, b| a.0 == b.0) {
-            filled += u64::from(self.spots[same[0].0 as usize].bytes) + OnDisk::beside(ctx);
+            filled +=
+                u64::from(self.locations[same[0].0 as usize].bytes) + SpooledDocuments::overhead_bytes(ctx);
             if count > 0 && filled > memory {
                 break;
             }
@@ -314,16 +331,17 @@ impl OnDisk {
         places: &mut dyn Iterator<Item = u32>,
         sets: bool,
     ) -> Result<Resident, EngineError> {
-        let wanted: Vec<Spot> = places.map(|place| self.spots[place as usize]).collect();
-        let documents = wanted.iter().map(|spot| spot.document).collect();
+        let wanted: Vec<SpoolLocation> = places.map(|place| self.locations[place as usize]).collect();
+        let documents = wanted.iter().map(|location| location.document).collect();
         let mut resident = Resident::with_records(ctx, lookup, documents)?;
         if !sets {
             return Ok(resident);
         }
-        let mut offsets: Vec<u64> = wanted.iter().map(|spot| spot.offset).collect();
+        let mut offsets: Vec<u64> = wanted.iter().map(|location| location.offset).collect();
         offsets.sort_unstable();
         offsets.dedup();
-        let inside = |document: u32| wanted.binary_search_by_key(&document, |spot| spot.document).is_ok();
+        let inside =
+            |document: u32| wanted.binary_search_by_key(&document, |location| location.document).is_ok();
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         for offset in offsets {
             ctx.check()?;
@@ -333,41 +351,41 @@ impl OnDisk {
                 Ok(())
             })?;
         }
-        resident.settle(ctx);
+        resident.finish_loading(ctx);
         Ok(resident)
     }
 
-    /// Makes sure that the document at a place is at hand.
+    /// Makes sure that the document at a place is in the cache.
     pub(super) fn fetch(&mut self, ctx: &Context<'_>, place: u32) -> Result<(), EngineError> {
-        if self.at_hand.contains_key(&place) {
+        if self.cache.contains_key(&place) {
             return Ok(());
         }
-        let spot = self.spots[place as usize];
+        let location = self.locations[place as usize];
         let (mut block, mut buffer, mut set) = (Block::default(), Vec::new(), Vec::new());
-        self.spool.read(spot.offset, &mut block)?;
+        self.spool.read(location.offset, &mut block)?;
         block.documents(
             &mut buffer,
-            |document| document == spot.document,
+            |document| document == location.document,
             |_, symbols| {
-                ctx.measure.prepare(symbols, &mut set, &mut Sorting::default());
+                ctx.measure.prepare(symbols, &mut set, &mut SortBuffers::default());
                 Ok(())
             },
         )?;
-        self.held += set.len() * 8;
-        self.at_hand.insert(place, set);
+        self.cached_bytes += set.len() * 8;
+        self.cache.insert(place, set);
         Ok(())
     }
 
-    /// Lets go of what is at hand, once it is much.
+    /// Empties the cache, once it is large.
     pub(super) fn tidy(&mut self) {
-        if self.held > AT_HAND {
-            self.at_hand.clear();
-            self.held = 0;
+        if self.cached_bytes > CACHE_BYTES {
+            self.cache.clear();
+            self.cached_bytes = 0;
         }
     }
 
     /// A document that was fetched.
     pub(super) fn get(&self, place: u32) -> &[u64] {
-        self.at_hand.get(&place).map_or(&[], Vec::as_slice)
+        self.cache.get(&place).map_or(&[], Vec::as_slice)
     }
 }

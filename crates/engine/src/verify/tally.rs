@@ -20,8 +20,8 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    /// The same for the same pair, whoever met it when.
-    fn lot(&self) -> u64 {
+    /// Returns a hash of the pair, the same whenever and wherever it was measured.
+    fn sampling_hash(&self) -> u64 {
         mix(couple(self.a, self.b))
     }
 }
@@ -81,8 +81,10 @@ impl Tally {
 
     fn trim(&mut self, threshold: f64) {
         let far = |sample: &Sample| (sample.similarity - threshold).abs();
-        let near = |a: &Sample, b: &Sample| far(a).total_cmp(&far(b)).then(a.lot().cmp(&b.lot()));
-        self.random.sort_unstable_by_key(Sample::lot);
+        let near = |a: &Sample, b: &Sample| {
+            far(a).total_cmp(&far(b)).then(a.sampling_hash().cmp(&b.sampling_hash()))
+        };
+        self.random.sort_unstable_by_key(Sample::sampling_hash);
         self.above.sort_unstable_by(near);
         self.below.sort_unstable_by(near);
         for samples in [&mut self.random, &mut self.above, &mut self.below] {

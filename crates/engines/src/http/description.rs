@@ -15,7 +15,7 @@ use crate::http::template::{Template, encoded};
 /// The file as written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct RawDescription {
     name: Option<String>,
     search: String,
     all: Option<String>,
@@ -108,9 +108,9 @@ pub(crate) struct Description {
     /// The hosts that requests may go to.
     pub(crate) hosts: Hosts,
     /// The host that secrets go to.
-    pub(crate) home: String,
+    pub(crate) secret_host: String,
     /// The only scheme that secrets go over, since another one may be readable by others.
-    pub(crate) home_scheme: String,
+    pub(crate) secret_scheme: String,
 }
 
 impl Description {
@@ -128,43 +128,44 @@ impl Description {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let written: Written = toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
-        let search = template("search", &written.search, &["query", "limit"], true)?;
+        let raw: RawDescription =
+            toml::from_str(text).map_err(|error| error.to_string().trim().to_owned())?;
+        let search = template("search", &raw.search, &["query", "limit"], true)?;
         if !search.has("query") {
             return Err("search has no {query}; say where the words go".to_owned());
         }
-        let fetch = template("fetch", &written.fetch, &["url"], written.fetch != "{url}")?;
-        let has = written.has.as_deref().map(|has| template("has", has, &["url"], true)).transpose()?;
-        if has.is_none() && written.has_value.is_some() {
+        let fetch = template("fetch", &raw.fetch, &["url"], raw.fetch != "{url}")?;
+        let has = raw.has.as_deref().map(|has| template("has", has, &["url"], true)).transpose()?;
+        if has.is_none() && raw.has_value.is_some() {
             return Err("has_value stands without has; name the address to ask".to_owned());
         }
-        if written.cap == 0 {
+        if raw.cap == 0 {
             return Err("cap is 0; say how many results it shows at most".to_owned());
         }
-        let home = authority("search", &written.search)?;
-        let hosts = hosts(&written, &home)?;
+        let secret_host = authority("search", &raw.search)?;
+        let hosts = hosts(&raw, &secret_host)?;
         Ok(Description {
-            name: written.name.unwrap_or_default(),
+            name: raw.name.unwrap_or_default(),
             search,
-            all: joining("all_word", written.all, &written.all_word)?,
-            any: joining("any_word", written.any, &written.any_word)?,
-            lowercase: written.lowercase,
-            urls: json_path("urls", &written.urls)?,
-            claimed: written.claimed.map(|path| json_path("claimed", &path)).transpose()?,
-            more: written.more.map(|path| json_path("more", &path)).transpose()?,
-            cap: written.cap,
+            all: joining("all_word", raw.all, &raw.all_word)?,
+            any: joining("any_word", raw.any, &raw.any_word)?,
+            lowercase: raw.lowercase,
+            urls: json_path("urls", &raw.urls)?,
+            claimed: raw.claimed.map(|path| json_path("claimed", &path)).transpose()?,
+            more: raw.more.map(|path| json_path("more", &path)).transpose()?,
+            cap: raw.cap,
             fetch,
-            text: written.text.map(|path| json_path("text", &path)).transpose()?,
+            text: raw.text.map(|path| json_path("text", &path)).transpose()?,
             has,
-            has_value: written.has_value.map(|path| json_path("has_value", &path)).transpose()?,
-            delay: seconds("delay", written.delay)?,
-            timeout: seconds("timeout", written.timeout)?,
-            user_agent: written.user_agent,
-            max_bytes: written.max_bytes,
-            secret_headers: written.secret_headers,
+            has_value: raw.has_value.map(|path| json_path("has_value", &path)).transpose()?,
+            delay: seconds("delay", raw.delay)?,
+            timeout: seconds("timeout", raw.timeout)?,
+            user_agent: raw.user_agent,
+            max_bytes: raw.max_bytes,
+            secret_headers: raw.secret_headers,
             hosts,
-            home,
-            home_scheme: written.search.split("://").next().unwrap_or_default().to_ascii_lowercase(),
+            secret_host,
+            secret_scheme: raw.search.split("://").next().unwrap_or_default().to_ascii_lowercase(),
         })
     }
 
@@ -203,8 +204,9 @@ impl Description {
         self.search.fill(&[("query", &encoded(query)), ("limit", &limit.to_string())])
     }
 
-    /// Returns the mark that tells this engine from others.
-    pub(crate) fn mark(&self) -> String {
+    /// Returns the fingerprint that tells this engine from others.
+    pub(crate) fn fingerprint(&self) -> String {
+        // A digest of `Debug` texts, which transcripts keep: the names of these types and fields must stay as they are.
         let asked = (&self.search, &self.all, &self.any, self.lowercase, &self.fetch, &self.has);
         let read = (&self.urls, &self.claimed, &self.more, &self.text, &self.has_value);
         let parts = format!("{:?}", (asked, read));
@@ -264,17 +266,17 @@ fn authority(key: &str, text: &str) -> Result<String, String> {
 }
 
 /// Returns all hosts named in the file, and no others.
-fn hosts(written: &Written, home: &str) -> Result<Hosts, String> {
-    let mut named = vec![home.to_owned()];
-    for (key, text) in [("fetch", Some(&written.fetch)), ("has", written.has.as_ref())] {
+fn hosts(raw: &RawDescription, secret_host: &str) -> Result<Hosts, String> {
+    let mut named = vec![secret_host.to_owned()];
+    for (key, text) in [("fetch", Some(&raw.fetch)), ("has", raw.has.as_ref())] {
         if let Some(text) = text.filter(|text| *text != "{url}") {
             named.push(authority(key, text)?);
         }
     }
-    if written.fetch == "{url}" && written.fetch_hosts.is_empty() {
+    if raw.fetch == "{url}" && raw.fetch_hosts.is_empty() {
         return Err("fetch_hosts is empty; name the hosts that pages may be fetched from".to_owned());
     }
-    named.extend(written.fetch_hosts.iter().cloned());
+    named.extend(raw.fetch_hosts.iter().cloned());
     Hosts::new(named).map_err(|why| format!("fetch_hosts: {why}"))
 }
 

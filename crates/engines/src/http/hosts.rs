@@ -5,11 +5,11 @@ use ureq::http::Uri;
 /// Hosts by name and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hosts {
-    named: Vec<Named>,
+    patterns: Vec<HostPattern>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Named {
+enum HostPattern {
     /// A host, on the usual ports where none is said.
     Host(String),
     /// All hosts whose names end so, on the usual ports.
@@ -22,20 +22,20 @@ impl Hosts {
         let one = |name: String| match name.to_ascii_lowercase() {
             name if name.contains('/') || name.is_empty() => Err(format!("{name:?} is no name of a host")),
             name if name.starts_with("*.") && !name[2..].contains('*') && name.len() > 2 => {
-                Ok(Named::Domain(name[1..].to_owned()))
+                Ok(HostPattern::Domain(name[1..].to_owned()))
             }
             name if name.contains('*') => Err(format!("{name:?} is nobody in particular; name hosts")),
-            name => Ok(Named::Host(name)),
+            name => Ok(HostPattern::Host(name)),
         };
-        Ok(Hosts { named: named.into_iter().map(one).collect::<Result<_, _>>()? })
+        Ok(Hosts { patterns: named.into_iter().map(one).collect::<Result<_, _>>()? })
     }
 
     /// Returns true if an address may be asked.
     pub(crate) fn allow(&self, uri: &Uri) -> bool {
         let Some(authority) = authority(uri) else { return false };
-        self.named.iter().any(|named| match named {
-            Named::Host(host) => *host == authority,
-            Named::Domain(ending) => authority.ends_with(ending.as_str()),
+        self.patterns.iter().any(|pattern| match pattern {
+            HostPattern::Host(host) => *host == authority,
+            HostPattern::Domain(ending) => authority.ends_with(ending.as_str()),
         })
     }
 }

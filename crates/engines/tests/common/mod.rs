@@ -7,7 +7,7 @@ pub(crate) mod server;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lookalike_engines::building::{Building, IndexBuilder, build};
+use lookalike_engines::building::{BuildOptions, IndexBuilder, build};
 use lookalike_engines::sqlite::{SqliteBuilder, SqliteEngine};
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
 use lookalike_engines::{Join, Query, SearchEngine};
@@ -157,7 +157,7 @@ fn sorted(urls: &[String]) -> Vec<String> {
 }
 
 /// Checks the contract: the matches are those of a plain scan, limits are kept and reported, the order is steady, pages are as they were.
-pub(crate) fn holds_contract(engine: &mut dyn SearchEngine, pages: &[Page], queries: &[Query]) {
+pub(crate) fn check_contract(engine: &mut dyn SearchEngine, pages: &[Page], queries: &[Query]) {
     let name = engine.name().to_owned();
     assert!(engine.cap() >= pages.len(), "{name}: the contract wants to see all results");
     let scan = Scan::new(pages);
@@ -197,7 +197,7 @@ pub(crate) fn borrowed(pages: &[Page]) -> impl Iterator<Item = (&str, &str)> {
 /// An index of tantivy.
 pub(crate) fn tantivy(folder: &Path, pages: &[Page], cap: usize) -> TantivyEngine {
     let path = folder.join("pages.tantivy");
-    let builder: Box<dyn IndexBuilder> = TantivyBuilder::create(&path, &Building::default()).unwrap();
+    let builder: Box<dyn IndexBuilder> = TantivyBuilder::create(&path, &BuildOptions::default()).unwrap();
     assert_eq!(build(builder, borrowed(pages)).unwrap(), pages.len() as u64);
     TantivyEngine::open("tantivy", &path, cap).unwrap()
 }
@@ -205,7 +205,7 @@ pub(crate) fn tantivy(folder: &Path, pages: &[Page], cap: usize) -> TantivyEngin
 /// An index of SQLite.
 pub(crate) fn sqlite(folder: &Path, pages: &[Page], cap: usize) -> SqliteEngine {
     let path = folder.join("pages.db");
-    let builder: Box<dyn IndexBuilder> = SqliteBuilder::create(&path, &Building::default()).unwrap();
+    let builder: Box<dyn IndexBuilder> = SqliteBuilder::create(&path, &BuildOptions::default()).unwrap();
     assert_eq!(build(builder, borrowed(pages)).unwrap(), pages.len() as u64);
     SqliteEngine::open("sqlite", &path, cap).unwrap()
 }

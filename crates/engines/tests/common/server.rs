@@ -73,7 +73,7 @@ impl Response {
 /// A running server; ends when dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    seen: Arc<Mutex<Vec<Request>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
     thread: Option<JoinHandle<()>>,
     stop: Arc<std::sync::atomic::AtomicBool>,
 }
@@ -83,9 +83,9 @@ impl Server {
     pub(crate) fn start(mut answer: impl FnMut(&Request) -> Response + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::new(Mutex::new(Vec::new()));
         let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
-        let (record, ended) = (seen.clone(), stop.clone());
+        let (record, ended) = (requests.clone(), stop.clone());
         let thread = std::thread::spawn(move || {
             for connection in listener.incoming() {
                 if ended.load(std::sync::atomic::Ordering::SeqCst) {
@@ -96,17 +96,17 @@ impl Server {
                 }
             }
         });
-        Server { address, seen, thread: Some(thread), stop }
+        Server { address, requests, thread: Some(thread), stop }
     }
 
     /// An engine behind HTTP: `/search?q=…&op=…&n=…`, `/page?u=…` as JSON, `/raw?u=…` as HTML, `/has?u=…`.
-    pub(crate) fn over(mut engine: Box<dyn SearchEngine>) -> Self {
+    pub(crate) fn for_engine(mut engine: Box<dyn SearchEngine>) -> Self {
         Server::start(move |request| served(&mut *engine, request))
     }
 
     /// Requests so far.
-    pub(crate) fn seen(&self) -> Vec<Request> {
-        self.seen.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// Writes a description of this server's engine; `more` goes into it as it is.

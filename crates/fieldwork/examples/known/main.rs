@@ -14,7 +14,7 @@
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
-mod shared;
+mod cached_engine;
 mod tally;
 mod world;
 
@@ -24,24 +24,24 @@ use std::error::Error;
 use lookalike_census::Estimate;
 use lookalike_fieldwork::baselines::{self, Baseline};
 use lookalike_fieldwork::compare::{compare, draw};
-use lookalike_fieldwork::desk::Found;
+use lookalike_fieldwork::engine_client::WordResult;
 use lookalike_fieldwork::size::{Plan, sample};
-use lookalike_fieldwork::{Desk, Own};
+use lookalike_fieldwork::{EngineClient, OwnCorpus};
 
-use shared::Shared;
+use cached_engine::CachedEngine;
 use tally::Tally;
 use world::{ENGINES, Indexed, World};
 
 type Fallible<T> = Result<T, Box<dyn Error>>;
 
 /// Estimates, by the name of the estimator.
-type Said = Vec<(&'static str, Option<Estimate>)>;
+type NamedEstimates = Vec<(&'static str, Option<Estimate>)>;
 
-struct Request {
+struct Arguments {
     keys: HashMap<String, String>,
 }
 
-impl Request {
+impl Arguments {
     fn text<'a>(&'a self, key: &str, otherwise: &'a str) -> &'a str {
         self.keys.get(key).map_or(otherwise, String::as_str)
     }
@@ -76,44 +76,51 @@ fn main() -> Fallible<()> {
         let (key, value) = argument.split_once('=').ok_or(format!("{argument} is no KEY=VALUE"))?;
         Ok::<_, String>((key.to_owned(), value.to_owned()))
     };
-    let request = Request { keys: arguments.map(pair).collect::<Result<_, _>>()? };
-    let world = World::read(&path, request.keys.get("own").map(String::as_str))?;
-    let engine = request.engine("engine", "tantivy")?;
-    if request.text("what", "size") == "part" {
+    let arguments = Arguments { keys: arguments.map(pair).collect::<Result<_, _>>()? };
+    let world = World::read(&path, arguments.keys.get("own").map(String::as_str))?;
+    let engine = arguments.engine("engine", "tantivy")?;
+    if arguments.text("what", "size") == "part" {
         for (url, text) in &world.parts[engine] {
             println!("{}", serde_json::json!({"url": url, "text": text}));
         }
         return Ok(());
     }
-    println!("own {}, pages {:?}; {:?}", world.own.len(), world.parts.each_ref().map(Vec::len), request.keys);
+    println!(
+        "own {}, pages {:?}; {:?}",
+        world.own.len(),
+        world.parts.each_ref().map(Vec::len),
+        arguments.keys
+    );
     let folder = tempfile::tempdir()?;
-    let cap = request.number("cap", 100)? as usize;
-    let mut shared = world.engine(engine, request.indexed()?, folder.path(), cap)?;
-    let table = Table { runs: request.number("runs", 200)?, calls: request.calls()?, own: &world.own };
-    match request.text("what", "size") {
+    let cap = arguments.number("cap", 100)? as usize;
+    let mut shared = world.engine(engine, arguments.indexed()?, folder.path(), cap)?;
+    let table = Table { runs: arguments.number("runs", 200)?, calls: arguments.calls()?, own: &world.own };
+    match arguments.text("what", "size") {
         "size" => {
             truly_reached(&mut shared, &world.own, world.size(engine))?;
             println!("{}", Tally::HEAD);
-            table.sizes(&mut shared, world.size(engine), &ours)
+            table.sizes(&mut shared, world.size(engine), &our_size)
         }
         "others" => {
             println!("{}", Tally::HEAD);
-            baselines::SIZES.iter().try_for_each(|of| {
-                table.sizes(&mut shared, world.size(engine), &|desk, seed| Ok(named(of(desk, &plan(seed))?)))
+            baselines::SIZE_BASELINES.iter().try_for_each(|of| {
+                table.sizes(&mut shared, world.size(engine), &|client, seed| {
+                    Ok(named(of(client, &plan(seed))?))
+                })
             })
         }
         what => {
-            let second = request.engine("against", "sqlite")?;
-            let other = world.engine(second, request.indexed()?, folder.path(), cap)?;
+            let second = arguments.engine("against", "sqlite")?;
+            let other = world.engine(second, arguments.indexed()?, folder.path(), cap)?;
             let truth = world.size(engine) / world.size(second);
             println!("{}\ncalls are those to each of two engines", Tally::HEAD);
             let engines = &mut [shared, other];
             if what == "ratio" {
                 return table.ratios(engines, truth, &our_ratios);
             }
-            baselines::RATIOS.iter().try_for_each(|of| {
-                table.ratios(engines, truth, &|desks, seed| {
-                    let [one, two] = desks else { return Err("a ratio has two engines".into()) };
+            baselines::RATIO_BASELINES.iter().try_for_each(|of| {
+                table.ratios(engines, truth, &|clients, seed| {
+                    let [one, two] = clients else { return Err("a ratio has two engines".into()) };
                     Ok(named(of(one, two, &plan(seed))?))
                 })
             })
@@ -125,22 +132,22 @@ fn main() -> Fallible<()> {
 struct Table<'o> {
     runs: u64,
     calls: Vec<u64>,
-    own: &'o Own,
+    own: &'o OwnCorpus,
 }
 
 impl Table<'_> {
     fn sizes(
         &self,
-        shared: &mut Shared,
+        shared: &mut CachedEngine,
         truth: f64,
-        ask: &dyn Fn(&mut Desk<'_>, u64) -> Fallible<Said>,
+        ask: &dyn Fn(&mut EngineClient<'_>, u64) -> Fallible<NamedEstimates>,
     ) -> Fallible<()> {
         for &calls in &self.calls {
             let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
             for seed in 0..self.runs {
                 let mut run = shared.run(calls);
-                let said = ask(&mut Desk::new(&mut run, self.own, usize::MAX), seed)?;
-                for (name, estimate) in said {
+                let estimates = ask(&mut EngineClient::new(&mut run, self.own, usize::MAX), seed)?;
+                for (name, estimate) in estimates {
                     tallies.entry(name).or_default().take(estimate, truth, run.fetches);
                 }
             }
@@ -151,20 +158,20 @@ impl Table<'_> {
 
     fn ratios(
         &self,
-        [one, two]: &mut [Shared; 2],
+        [one, two]: &mut [CachedEngine; 2],
         truth: f64,
-        ask: &dyn Fn(&mut [Desk<'_>], u64) -> Fallible<Said>,
+        ask: &dyn Fn(&mut [EngineClient<'_>], u64) -> Fallible<NamedEstimates>,
     ) -> Fallible<()> {
         for &calls in &self.calls {
             let mut tallies: BTreeMap<&str, Tally> = BTreeMap::new();
             for seed in 0..self.runs {
                 let mut runs = [one.run(calls), two.run(calls)];
-                let mut desks: Vec<Desk<'_>> =
-                    runs.iter_mut().map(|run| Desk::new(run, self.own, usize::MAX)).collect();
-                let said = ask(&mut desks, seed)?;
-                drop(desks);
+                let mut clients: Vec<EngineClient<'_>> =
+                    runs.iter_mut().map(|run| EngineClient::new(run, self.own, usize::MAX)).collect();
+                let estimates = ask(&mut clients, seed)?;
+                drop(clients);
                 let fetches = runs.iter().map(|run| run.fetches).sum();
-                for (name, estimate) in said {
+                for (name, estimate) in estimates {
                     tallies.entry(name).or_default().take(estimate, truth, fetches);
                 }
             }
@@ -176,16 +183,16 @@ impl Table<'_> {
 }
 
 /// Our own estimate.
-fn ours(desk: &mut Desk<'_>, seed: u64) -> Fallible<Said> {
-    let found = sample(desk, &Plan { seed, ..Plan::default() })?;
-    let size = found.size(desk)?;
+fn our_size(client: &mut EngineClient<'_>, seed: u64) -> Fallible<NamedEstimates> {
+    let found = sample(client, &Plan { seed, ..Plan::default() })?;
+    let size = found.size(client)?;
     Ok(vec![("size", Some(size.pages)), ("size of what is reached", Some(size.reached))])
 }
 
 /// Our own ratios; estimates are of the second engine beside the first, and inverted.
-fn our_ratios(desks: &mut [Desk<'_>], seed: u64) -> Fallible<Said> {
-    let sides = draw(desks, &Plan { seed, looked_at: 2, ..Plan::default() })?;
-    let found = compare(&sides, seed);
+fn our_ratios(clients: &mut [EngineClient<'_>], seed: u64) -> Fallible<NamedEstimates> {
+    let samples = draw(clients, &Plan { seed, looked_at: 2, ..Plan::default() })?;
+    let found = compare(&samples, seed);
     let turned = |estimate: Option<Estimate>| {
         estimate.map(|found| Estimate {
             value: 1.0 / found.value,
@@ -204,21 +211,21 @@ fn plan(seed: u64) -> baselines::Plan {
     baselines::Plan { queries: 100_000, seed }
 }
 
-fn named(said: Vec<Baseline>) -> Said {
-    said.into_iter().map(|baseline| (baseline.name, baseline.estimate)).collect()
+fn named(estimates: Vec<Baseline>) -> NamedEstimates {
+    estimates.into_iter().map(|baseline| (baseline.name, baseline.estimate)).collect()
 }
 
 /// Prints the share of the pages that the pool really reaches, found without a limit on calls.
-fn truly_reached(shared: &mut Shared, own: &Own, truth: f64) -> Fallible<()> {
+fn truly_reached(shared: &mut CachedEngine, own: &OwnCorpus, truth: f64) -> Fallible<()> {
     let mut run = shared.run(u64::MAX);
-    let mut desk = Desk::new(&mut run, own, usize::MAX);
-    let found = sample(&mut desk, &Plan { draws: 300, ..Plan::default() })?;
+    let mut client = EngineClient::new(&mut run, own, usize::MAX);
+    let found = sample(&mut client, &Plan { draws: 300, ..Plan::default() })?;
     let mut met = HashSet::new();
     let (mut usable, mut none, mut many) = (0, 0, 0);
     for place in 0..found.pool.len() {
-        match desk.search(found.pool.word(place))? {
-            Found::All(pages) if pages.is_empty() => none += 1,
-            Found::All(pages) => {
+        match client.search(found.pool.word(place))? {
+            WordResult::All(pages) if pages.is_empty() => none += 1,
+            WordResult::All(pages) => {
                 usable += 1;
                 met.extend(pages.iter().copied());
             }
@@ -228,7 +235,7 @@ fn truly_reached(shared: &mut Shared, own: &Own, truth: f64) -> Fallible<()> {
     println!(
         "truly reached {:.3}: queries usable {usable}, without results {none}, with too many {many}; {:?}",
         met.len() as f64 / truth,
-        found.amiss
+        found.faults
     );
     Ok(())
 }

@@ -7,10 +7,10 @@ use std::path::Path;
 use lookalike_census::Random;
 use lookalike_engines::sqlite::{SqliteBuilder, SqliteEngine};
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
-use lookalike_engines::{Building, IndexBuilder, Options, SearchEngine, open};
-use lookalike_fieldwork::Own;
+use lookalike_engines::{BuildOptions, IndexBuilder, Options, SearchEngine, open};
+use lookalike_fieldwork::OwnCorpus;
 
-use crate::shared::Shared;
+use crate::cached_engine::CachedEngine;
 
 /// The part of a page that engines index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ type Pages = Vec<(String, String)>;
 
 /// A corpus, divided.
 pub(crate) struct World {
-    pub(crate) own: Own,
+    pub(crate) own: OwnCorpus,
     /// The pages of each engine.
     pub(crate) parts: [Pages; 3],
 }
@@ -53,7 +53,7 @@ impl World {
     /// about 34 %, long pages preferred, the third 45 %.
     pub(crate) fn read(path: &str, own_path: Option<&str>) -> Result<Self, Box<dyn Error>> {
         let mut random = Random::new(11);
-        let mut world = World { own: Own::new(), parts: [Vec::new(), Vec::new(), Vec::new()] };
+        let mut world = World { own: OwnCorpus::new(), parts: [Vec::new(), Vec::new(), Vec::new()] };
         for (url, text) in pages(path)? {
             if random.chance(1.0 / 6.0) {
                 if own_path.is_none() {
@@ -87,15 +87,15 @@ impl World {
         indexed: Indexed,
         folder: &Path,
         cap: usize,
-    ) -> Result<Shared, Box<dyn Error>> {
+    ) -> Result<CachedEngine, Box<dyn Error>> {
         let (name, path) = (ENGINES[engine], folder.join(ENGINES[engine]));
         let opened: Box<dyn SearchEngine> = match name {
             "tantivy" => {
-                self.build(TantivyBuilder::create(&path, &Building::default())?, engine, indexed)?;
+                self.build(TantivyBuilder::create(&path, &BuildOptions::default())?, engine, indexed)?;
                 Box::new(TantivyEngine::open(name, &path, cap)?)
             }
             "sqlite" => {
-                self.build(SqliteBuilder::create(&path, &Building::default())?, engine, indexed)?;
+                self.build(SqliteBuilder::create(&path, &BuildOptions::default())?, engine, indexed)?;
                 Box::new(SqliteEngine::open(name, &path, cap)?)
             }
             _ => {
@@ -104,7 +104,7 @@ impl World {
                 open(&format!("http=http:{description}"), &Options { cap: Some(cap), ..Options::default() })?
             }
         };
-        Ok(Shared::new(opened))
+        Ok(CachedEngine::new(opened))
     }
 
     fn build(

@@ -7,7 +7,7 @@ use lookalike_engines::EngineError;
 
 use super::lexicon::Lexicon;
 use super::{Baseline, Plan, unless_spent};
-use crate::desk::Desk;
+use crate::engine_client::EngineClient;
 use crate::presence;
 
 /// Results that a page is picked from.
@@ -16,8 +16,13 @@ const SHOWN: usize = 100;
 const BIAS: &str = "the ratio is that of pages as queries meet them, long and highly ranked ones above all, and does not get \
                     better with more queries; strong queries miss a few pages";
 
-/// Estimates `|A|/|B|` by the share of either that is in the other. Both desks must have the same own corpus, whose words are the lexicon.
-pub fn ratio(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+/// Estimates `|A|/|B|` by the share of either that is in the other. Both clients must have the same own corpus, whose words are the
+/// lexicon.
+pub fn ratio(
+    a: &mut EngineClient<'_>,
+    b: &mut EngineClient<'_>,
+    plan: &Plan,
+) -> Result<Vec<Baseline>, EngineError> {
     let lexicon = Lexicon::new(a.own());
     let mut random = Random::part(plan.seed, 0);
     let before = a.cost() + b.cost();
@@ -42,14 +47,14 @@ pub fn ratio(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Base
 
 /// Draws a page of one engine and looks for it in the other; nothing when none was drawn, or there was no answer.
 fn drawn_and_found(
-    from: &mut Desk<'_>,
-    to: &mut Desk<'_>,
+    from: &mut EngineClient<'_>,
+    to: &mut EngineClient<'_>,
     lexicon: &Lexicon,
     random: &mut Random,
 ) -> Result<Option<bool>, EngineError> {
     let Some(query) = lexicon.pair(random) else { return Ok(None) };
     let results = from.search_all(&query)?.unwrap_or_default();
     let Some(&page) = random.pick(&results[..results.len().min(SHOWN)]) else { return Ok(None) };
-    let Some(contents) = from.contents(page)?.cloned() else { return Ok(None) };
+    let Some(contents) = from.fetch_words(page)?.cloned() else { return Ok(None) };
     Ok(presence::by_strong_query(to, from.url(page), &contents)?.found())
 }

@@ -9,7 +9,7 @@ use lookalike_census::{Estimate, Random, birthday, capture_recapture, species};
 use lookalike_engines::EngineError;
 
 use super::{Baseline, Plan, unless_spent};
-use crate::desk::{Desk, PageId};
+use crate::engine_client::{EngineClient, PageId};
 
 const CHAPMAN: &str =
     "too low, since pages with many words are in both halves of the captures and short ones in neither";
@@ -31,17 +31,17 @@ struct Captures {
 }
 
 /// Estimates by Chapman, Chao, Lu and Li, and by birthdays, on the same queries.
-pub fn captures(desk: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
-    let words = desk.own().queries(2);
-    let before = desk.cost();
+pub fn captures(client: &mut EngineClient<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+    let words = client.own().queries(2);
+    let before = client.cost();
     let mut random = Random::part(plan.seed, 0);
     let mut captures = Captures::default();
-    unless_spent(random.some(words.len(), plan.queries).into_iter().try_for_each(|place| {
-        let found = desk.search(words[place])?;
+    unless_spent(random.sample_indices(words.len(), plan.queries).into_iter().try_for_each(|place| {
+        let found = client.search(words[place])?;
         captures.take(found.usable(), &mut random);
         Ok(())
     }))?;
-    let cost = desk.cost() - before;
+    let cost = client.cost() - before;
     let baseline = |name, estimate, bias| Baseline { name, estimate, cost, bias };
     Ok(vec![
         baseline("chapman", captures.chapman(), CHAPMAN),

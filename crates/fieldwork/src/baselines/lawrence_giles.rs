@@ -11,8 +11,8 @@ use lookalike_engines::EngineError;
 
 use super::lexicon::Lexicon;
 use super::{Baseline, Plan, unless_spent};
-use crate::desk::{Contents, Desk, PageId};
-use crate::own::WordId;
+use crate::engine_client::{EngineClient, PageId, PageWords};
+use crate::own_corpus::WordId;
 
 /// Queries with at least this number of results in both engines together do not count.
 const MOST: usize = 600;
@@ -23,8 +23,13 @@ const OF_SUMS: &str = "the ratio is that of pages as queries meet them, long one
 const GEOMETRIC: &str = "queries that either engine has nothing for drop out, which draws the ratio towards 1; long pages are \
                          met above all";
 
-/// Estimates `|A|/|B|` by counts of results, averaged in three ways. Both desks must have the same own corpus, whose words are the queries.
-pub fn ratios(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Baseline>, EngineError> {
+/// Estimates `|A|/|B|` by counts of results, averaged in three ways. Both clients must have the same own corpus, whose words are
+/// the queries.
+pub fn ratios(
+    a: &mut EngineClient<'_>,
+    b: &mut EngineClient<'_>,
+    plan: &Plan,
+) -> Result<Vec<Baseline>, EngineError> {
     let lexicon = Lexicon::new(a.own());
     let mut random = Random::part(plan.seed, 0);
     let before = a.cost() + b.cost();
@@ -46,7 +51,11 @@ pub fn ratios(a: &mut Desk<'_>, b: &mut Desk<'_>, plan: &Plan) -> Result<Vec<Bas
 }
 
 /// Counts the results of both engines for a query; nothing when it does not count.
-fn counted(a: &mut Desk<'_>, b: &mut Desk<'_>, query: [WordId; 2]) -> Result<Option<Counts>, EngineError> {
+fn counted(
+    a: &mut EngineClient<'_>,
+    b: &mut EngineClient<'_>,
+    query: [WordId; 2],
+) -> Result<Option<Counts>, EngineError> {
     let (Some(in_a), Some(in_b)) = (a.search_all(&query)?, b.search_all(&query)?) else { return Ok(None) };
     // An engine that shows as many as it ever does may have more.
     let capped = in_a.len() >= a.limit() || in_b.len() >= b.limit();
@@ -60,15 +69,15 @@ fn counted(a: &mut Desk<'_>, b: &mut Desk<'_>, query: [WordId; 2]) -> Result<Opt
 
 /// The addresses of those results that have all words of the query on them.
 fn verified(
-    desk: &mut Desk<'_>,
+    client: &mut EngineClient<'_>,
     results: &[PageId],
     query: [WordId; 2],
 ) -> Result<HashSet<String>, EngineError> {
     let mut urls = HashSet::new();
     for &page in results {
-        let has = |contents: &Contents| query.iter().all(|word| contents.known.binary_search(word).is_ok());
-        if desk.contents(page)?.is_some_and(has) {
-            urls.insert(desk.url(page).to_owned());
+        let has = |contents: &PageWords| query.iter().all(|word| contents.known.binary_search(word).is_ok());
+        if client.fetch_words(page)?.is_some_and(has) {
+            urls.insert(client.url(page).to_owned());
         }
     }
     Ok(urls)

@@ -2,7 +2,7 @@
 
 use lookalike_census::Random;
 
-use crate::own::{Own, WordId};
+use crate::own_corpus::{OwnCorpus, WordId};
 
 /// Words, each as likely as it is frequent. Two words drawn uniformly would hardly ever be on one page.
 pub(super) struct Lexicon {
@@ -13,7 +13,7 @@ pub(super) struct Lexicon {
 
 impl Lexicon {
     /// All words in two own documents or more.
-    pub(super) fn new(own: &Own) -> Self {
+    pub(super) fn new(own: &OwnCorpus) -> Self {
         let words = own.queries(2);
         let mut sum = 0;
         let cumulate = |&word: &WordId| {
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn words_are_drawn_as_often_as_they_are_frequent() {
-        let mut own = Own::new();
+        let mut own = OwnCorpus::new();
         for number in 0..8 {
             own.add(if number < 2 { "often seldom" } else { "often" });
         }
@@ -59,6 +59,6 @@ mod tests {
         let first = (0..10_000).filter(|_| lexicon.pair(&mut random).unwrap()[0] == often).count();
         assert!((first as f64 / 8_000.0 - 1.0).abs() < 0.03, "{first}");
         assert!((0..100).all(|_| lexicon.pair(&mut random).is_some_and(|[one, other]| one != other)));
-        assert!(Lexicon::new(&Own::new()).pair(&mut random).is_none());
+        assert!(Lexicon::new(&OwnCorpus::new()).pair(&mut random).is_none());
     }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use lookalike_census::Random;
 use lookalike_engines::tantivy::{TantivyBuilder, TantivyEngine};
-use lookalike_engines::{Building, Caller, Manners, SearchEngine, Twist, Twisted, building};
+use lookalike_engines::{BuildOptions, CallPolicy, Caller, FaultPlan, FaultyEngine, SearchEngine, building};
 
 use super::*;
-use crate::own::Own;
+use crate::own_corpus::OwnCorpus;
 
 /// Pages of very unequal lengths, with some frequent words and many rare ones, and some numbers.
 fn pages(seed: u64, count: usize) -> Vec<(String, String)> {
@@ -35,15 +35,15 @@ fn pages_of(seed: u64, count: usize, length: impl Fn(f64) -> f64) -> Vec<(String
         .collect()
 }
 
-fn own() -> Own {
-    let mut own = Own::new();
+fn own() -> OwnCorpus {
+    let mut own = OwnCorpus::new();
     pages(1, 400).iter().for_each(|(_, text)| own.add(text));
     own
 }
 
 /// Builds an index of pages that are found by their first `first_bytes` bytes.
 fn index(path: &Path, pages: &[(String, String)], first_bytes: Option<usize>) {
-    let options = Building { first_bytes, ..Building::default() };
+    let options = BuildOptions { first_bytes, ..BuildOptions::default() };
     let builder = TantivyBuilder::create(path, &options).unwrap();
     building::build(builder, pages.iter().map(|(url, text)| (url.as_str(), text.as_str()))).unwrap();
 }
@@ -52,15 +52,21 @@ fn engine(path: &Path, cap: usize) -> TantivyEngine {
     TantivyEngine::open("known", path, cap).unwrap()
 }
 
-fn ask(of: OfSize, engine: &mut dyn SearchEngine, own: &Own, plan: &Plan) -> Vec<Baseline> {
-    of(&mut Desk::new(engine, own, usize::MAX), plan).unwrap()
+fn ask(of: SizeBaseline, engine: &mut dyn SearchEngine, own: &OwnCorpus, plan: &Plan) -> Vec<Baseline> {
+    of(&mut EngineClient::new(engine, own, usize::MAX), plan).unwrap()
 }
 
 /// Runs that a mean is taken of.
 const RUNS: u64 = 3;
 
 /// The mean of an estimate over some seeds.
-fn mean(of: OfSize, path: &Path, cap: usize, own: &Own, queries: usize) -> Vec<(&'static str, f64)> {
+fn mean(
+    of: SizeBaseline,
+    path: &Path,
+    cap: usize,
+    own: &OwnCorpus,
+    queries: usize,
+) -> Vec<(&'static str, f64)> {
     let runs: Vec<Vec<Baseline>> =
         (0..RUNS).map(|seed| ask(of, &mut engine(path, cap), own, &Plan { queries, seed })).collect();
     let average =
@@ -137,11 +143,11 @@ fn ratios(one: &[(String, String)], two: &[(String, String)]) -> Vec<(&'static s
     index(&paths[0], one, None);
     index(&paths[1], two, None);
     let [mut one, mut two] = paths.map(|path| engine(&path, 100));
-    let ask = |of: OfRatio| {
-        let mut desks = (Desk::new(&mut one, &own, 100), Desk::new(&mut two, &own, 100));
-        of(&mut desks.0, &mut desks.1, &Plan { queries: 1_500, seed: 3 }).unwrap()
+    let ask = |of: RatioBaseline| {
+        let mut clients = (EngineClient::new(&mut one, &own, 100), EngineClient::new(&mut two, &own, 100));
+        of(&mut clients.0, &mut clients.1, &Plan { queries: 1_500, seed: 3 }).unwrap()
     };
-    let found = RATIOS.into_iter().flat_map(ask);
+    let found = RATIO_BASELINES.into_iter().flat_map(ask);
     found.map(|baseline| (baseline.name, baseline.estimate.unwrap().value)).collect()
 }
 
@@ -170,10 +176,10 @@ fn a_budget_ends_a_baseline_without_spoiling_it() {
     let (folder, own) = (tempfile::tempdir().unwrap(), own());
     let path = folder.path().join("index");
     index(&path, &pages(2, SIZE), None);
-    let manners = Manners { calls: 120, again: 0, ..Manners::default() };
-    for of in SIZES {
+    let policy = CallPolicy { calls: 120, repeat_every: 0, ..CallPolicy::default() };
+    for of in SIZE_BASELINES {
         let run = || {
-            let mut caller = Caller::new(Box::new(engine(&path, 50)), None, manners.clone()).unwrap();
+            let mut caller = Caller::new(Box::new(engine(&path, 50)), None, policy.clone()).unwrap();
             let found = ask(of, &mut caller, &own, &Plan { queries: usize::MAX, seed: 1 });
             (found, caller.counts())
         };
@@ -192,8 +198,9 @@ fn an_engine_that_keeps_silent_tells_nothing() {
     let (folder, own) = (tempfile::tempdir().unwrap(), own());
     let path = folder.path().join("index");
     index(&path, &pages(2, 50), None);
-    for of in SIZES {
-        let mut silent = Twisted::new(engine(&path, 50), Twist { failing: 1.0, ..Twist::default() });
+    for of in SIZE_BASELINES {
+        let mut silent =
+            FaultyEngine::new(engine(&path, 50), FaultPlan { failing: 1.0, ..FaultPlan::default() });
         for baseline in ask(of, &mut silent, &own, &Plan { queries: 20, seed: 1 }) {
             assert_eq!(baseline.estimate, None, "{}", baseline.name);
         }

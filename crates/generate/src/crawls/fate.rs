@@ -36,7 +36,7 @@ pub enum CopyKind {
 
 /// A copy, before it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Planned {
+pub(super) struct PlannedCopy {
     pub(super) kind: CopyKind,
     pub(super) change: Change,
     /// It stands at another address than the old page.
@@ -59,7 +59,7 @@ pub(super) enum Change {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Plan {
     pub(super) fate: Fate,
-    pub(super) copies: Vec<Planned>,
+    pub(super) copies: Vec<PlannedCopy>,
 }
 
 const FATE: u64 = u64::MAX - 17;
@@ -76,7 +76,7 @@ pub(super) fn plan(key: u64) -> Plan {
     };
     let light_or_none = |random: &mut Random| if random.one_in(2) { Change::Light } else { Change::None };
     let mut copies = Vec::new();
-    let own = |change, moves| Planned { kind: CopyKind::Page, change, moves };
+    let own = |change, moves| PlannedCopy { kind: CopyKind::Page, change, moves };
     match fate {
         Fate::Same => copies.push(own(Change::None, false)),
         Fate::Edited => copies.push(own(Change::Light, false)),
@@ -91,10 +91,10 @@ pub(super) fn plan(key: u64) -> Plan {
         _ => 0,
     };
     for _ in 0..mirrors {
-        copies.push(Planned { kind: CopyKind::Mirror, change: light_or_none(&mut random), moves: true });
+        copies.push(PlannedCopy { kind: CopyKind::Mirror, change: light_or_none(&mut random), moves: true });
     }
     if random.percent(10) {
-        copies.push(Planned { kind: CopyKind::Distractor, change: Change::Near, moves: true });
+        copies.push(PlannedCopy { kind: CopyKind::Distractor, change: Change::Near, moves: true });
     }
     Plan { fate, copies }
 }
@@ -127,7 +127,7 @@ mod tests {
     fn what_is_gone_has_no_near_duplicate() {
         for number in 0..2000 {
             let plan = plan(child(4, number));
-            let near = |copy: &Planned| matches!(copy.change, Change::None | Change::Light);
+            let near = |copy: &PlannedCopy| matches!(copy.change, Change::None | Change::Light);
             let gone = matches!(plan.fate, Fate::Gone | Fate::Rewritten);
             assert_eq!(gone, !plan.copies.iter().any(near));
         }

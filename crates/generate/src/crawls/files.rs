@@ -15,8 +15,8 @@
 
 use std::io::{self, Write};
 
-use super::judging::Judged;
-use super::{CrawlPage, Crawls, Met, NEAR};
+use super::judging::Judgment;
+use super::{CrawlItem, CrawlPage, Crawls, NEAR};
 use crate::jsonl::page_line;
 
 /// The writers of the files of two crawls.
@@ -33,7 +33,7 @@ pub struct Files<W> {
 
 /// Counts of the documents, judgments and pairs that have been written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Written {
+pub struct WrittenCounts {
     /// Documents of the old crawl.
     pub old: u64,
     /// Documents of the new one.
@@ -58,30 +58,30 @@ pub fn segment_name(segment: u32) -> String {
 ///
 /// # Errors
 /// The errors of the writers.
-pub fn write<W: Write>(crawls: &Crawls, files: &mut Files<W>) -> io::Result<Written> {
-    let mut written = Written::default();
+pub fn write<W: Write>(crawls: &Crawls, files: &mut Files<W>) -> io::Result<WrittenCounts> {
+    let mut written = WrittenCounts::default();
     let mut judgments: Vec<(u32, u64, i8)> = Vec::new();
     let mut line = Vec::new();
-    crawls.visit(|met| {
+    crawls.visit(|item| {
         line.clear();
-        match met {
-            Met::Old(page) => {
+        match item {
+            CrawlItem::Old(page) => {
                 page.write_line(&mut line)?;
                 files.old.write_all(&line)?;
                 written.old += 1;
             }
-            Met::New { segment, page } => {
+            CrawlItem::New { segment, page } => {
                 page.write_line(&mut line)?;
                 files.new[segment as usize].write_all(&line)?;
                 written.new += 1;
             }
-            Met::Judged(page) => {
+            CrawlItem::Judged(page) => {
                 serde_json::to_writer(&mut line, page)?;
                 line.push(b'\n');
                 files.truth.write_all(&line)?;
                 let number = page.document.trim_start_matches("old-").parse().map_err(io::Error::other)?;
                 judgments
-                    .extend(page.judgments.iter().map(|Judged { topic, grade }| (*topic, number, *grade)));
+                    .extend(page.judgments.iter().map(|Judgment { topic, grade }| (*topic, number, *grade)));
                 let near = page.copies.iter().filter(|copy| copy.jaccard >= NEAR).count() as u64;
                 written.judged += 1;
                 written.pairs += near;

@@ -7,7 +7,7 @@ use crate::random::{Random, child};
 
 /// One judgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Judged {
+pub struct Judgment {
     /// The topic that it is for.
     pub topic: u32,
     /// The grade given.
@@ -29,7 +29,7 @@ pub(super) fn topics(crawls: &Crawls) -> u32 {
 }
 
 /// The judgments of an old page, by ascending topic. Twins were judged for the same topics, and mostly alike.
-pub(super) fn of(crawls: &Crawls, story: u64, member: usize) -> Vec<Judged> {
+pub(super) fn of(crawls: &Crawls, story: u64, member: usize) -> Vec<Judgment> {
     let key = crawls.key(story);
     let mut random = Random::new(child(key, TOPICS));
     let all = topics(crawls);
@@ -41,7 +41,10 @@ pub(super) fn of(crawls: &Crawls, story: u64, member: usize) -> Vec<Judged> {
     let mut topics: Vec<u32> = (0..=more).map(|_| 1 + random.below(all)).collect();
     topics.sort_unstable();
     topics.dedup();
-    topics.into_iter().map(|topic| Judged { topic, grade: grade(child(key, GRADE), topic, member) }).collect()
+    topics
+        .into_iter()
+        .map(|topic| Judgment { topic, grade: grade(child(key, GRADE), topic, member) })
+        .collect()
 }
 
 fn grade(key: u64, topic: u32, member: usize) -> i8 {
@@ -74,7 +77,7 @@ mod tests {
     fn topics_and_grades_are_several() {
         let crawls = Crawls { old: 5000, new: 0, judged: 4000, segments: 1, seed: 8 };
         assert_eq!(topics(&crawls), 20);
-        let all: Vec<Vec<Judged>> = (0..3000).map(|story| of(&crawls, story, 0)).collect();
+        let all: Vec<Vec<Judgment>> = (0..3000).map(|story| of(&crawls, story, 0)).collect();
         let several = all.iter().filter(|judged| judged.len() > 1).count();
         assert!((200..500).contains(&several), "{several}");
         let count = |wanted: i8| all.iter().flatten().filter(|judged| judged.grade == wanted).count();

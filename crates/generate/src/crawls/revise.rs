@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lookalike_model::{Content, Document, Extras, Media, Place};
+use lookalike_model::{Content, Document, Extras, Media, RecordPosition};
 use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::{Analyser, Features, Profile};
 
@@ -13,16 +13,16 @@ use crate::random::Random;
 const TRIES: u32 = 24;
 
 /// Reads pages as profile `web` does.
-pub(super) struct Words {
+pub(super) struct WordReader {
     extractor: Extractor,
     analyser: Analyser,
     features: Features,
 }
 
-impl Words {
+impl WordReader {
     pub(super) fn new() -> Self {
         let (extractor, features) = Default::default();
-        Words { extractor, analyser: Analyser::new(&Profile::web()), features }
+        WordReader { extractor, analyser: Analyser::new(&Profile::web()), features }
     }
 
     /// The set of words of a page: their hashes, ascending.
@@ -32,7 +32,7 @@ impl Words {
             url: None,
             media,
             content: Content::Unicode(content),
-            place: Place { record: 0, position: 0 },
+            place: RecordPosition { record: 0, position: 0 },
             raw: None,
             extras: Extras::default(),
         };
@@ -62,7 +62,7 @@ pub(super) fn revise(
     before: &[u64],
     band: Range<f64>,
     key: u64,
-    words: &mut Words,
+    words: &mut WordReader,
 ) -> (String, Vec<u64>) {
     let mut random = Random::new(key);
     let wanted = band.start + (band.end - band.start) * f64::from(random.below(1 << 20)) / f64::from(1 << 20);
@@ -163,7 +163,7 @@ mod tests {
     fn revisions_fall_into_their_band() {
         let text: Vec<String> = (0..300).map(|number| format!("word{}", number % 170)).collect();
         let text = text.join(" ");
-        let mut words = Words::new();
+        let mut words = WordReader::new();
         let before = words.of(&text, Media::Text);
         for band in [0.9..1.0, 0.75..0.9, 0.2..0.75] {
             for key in 0..20 {
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn pages_of_one_word_stay_what_they_are() {
-        let mut words = Words::new();
+        let mut words = WordReader::new();
         for text in ["", "one", "de la"] {
             let before = words.of(text, Media::Text);
             let (after, set) = revise(text, Media::Text, &before, 0.9..1.0, 3, &mut words);

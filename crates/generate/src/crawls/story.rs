@@ -6,9 +6,9 @@ use lookalike_model::Media;
 
 use super::address::{Spelling, address, hosts, respelled};
 use super::fate::{Change, CopyKind, Fate, plan};
-use super::revise::{Words, changed, revise, shared};
+use super::revise::{WordReader, changed, revise, shared};
 use super::{Crawls, NEAR};
-use crate::composer::{Composer, Leaf};
+use crate::composer::{Composer, PageFacts};
 use crate::families::Family;
 use crate::phrasebook::Phrasebook;
 use crate::random::{Random, child};
@@ -33,7 +33,7 @@ impl Version {
 
 /// A page of the new crawl that was made of an old one.
 #[derive(Debug, Clone)]
-pub(super) struct Made {
+pub(super) struct CopiedPage {
     pub(super) kind: CopyKind,
     pub(super) spelling: Spelling,
     pub(super) version: Version,
@@ -45,7 +45,7 @@ pub(super) struct Story {
     pub(super) number: u64,
     pub(super) fate: Fate,
     pub(super) old: Vec<Version>,
-    pub(super) copies: Vec<Made>,
+    pub(super) copies: Vec<CopiedPage>,
 }
 
 /// Keys below that of a story.
@@ -59,27 +59,27 @@ const ANOTHER: u64 = u64::MAX - 24;
 /// words, which pages of a real web have not.
 const OWN_WORDS: f64 = 0.1;
 
-/// Tells stories one at a time; each follows from its number alone.
-pub(super) struct Teller {
+/// Builds stories one at a time; each follows from its number alone.
+pub(super) struct StoryBuilder {
     composer: Composer,
-    words: Words,
+    words: WordReader,
     crawls: Crawls,
     hosts: u32,
 }
 
-impl Teller {
+impl StoryBuilder {
     pub(super) fn new(book: Arc<Phrasebook>, crawls: Crawls) -> Self {
         let hosts = hosts(crawls.old.saturating_add(crawls.new));
-        Teller { composer: Composer::new(book), words: Words::new(), crawls, hosts }
+        StoryBuilder { composer: Composer::new(book), words: WordReader::new(), crawls, hosts }
     }
 
     /// A page that only the new crawl has.
-    pub(super) fn fresh(&mut self, number: u64) -> Version {
+    pub(super) fn new_page(&mut self, number: u64) -> Version {
         self.page(number).0
     }
 
     /// The story with this number.
-    pub(super) fn tell(&mut self, number: u64, has_twin: bool) -> Story {
+    pub(super) fn build(&mut self, number: u64, has_twin: bool) -> Story {
         let (page, folder) = self.page(number);
         let key = self.crawls.key(number);
         let plan = plan(key);
@@ -109,9 +109,9 @@ impl Teller {
                 Spelling::Respelled => version.url = respelled(&page.url, random.next()),
                 Spelling::Other => version.url = place(key, format!("{number}-{copy}"), self.hosts),
             }
-            copies.push(Made { kind, spelling, version });
+            copies.push(CopiedPage { kind, spelling, version });
         }
-        let fate = told(plan.fate, &page, copies.first());
+        let fate = actual_fate(plan.fate, &page, copies.first());
         let mut old = vec![page];
         if has_twin {
             let key = child(key, TWIN);
@@ -125,31 +125,31 @@ impl Teller {
     /// A page and the folder of its site.
     fn page(&mut self, number: u64) -> (Version, &'static str) {
         let key = self.crawls.key(number);
-        let leaf = self.compose(number, key);
+        let facts = self.compose(number, key);
         let (page, lexicon) = (self.composer.page(), &self.composer.book.lexicon);
         let mut content = String::new();
-        let media = if leaf.is_html {
-            render::html(page, lexicon, leaf.language, leaf.form, &mut content);
+        let media = if facts.is_html {
+            render::html(page, lexicon, facts.language, facts.form, &mut content);
             Media::Html
         } else {
             render::text(page, lexicon, &mut content);
             Media::Text
         };
         let content = changed(&content, media, OWN_WORDS, child(key, OWN));
-        let url = address(child(key, ADDRESS), &number.to_string(), leaf.folder, self.hosts);
+        let url = address(child(key, ADDRESS), &number.to_string(), facts.folder, self.hosts);
         let words = self.words.of(&content, media);
-        (Version { url, media, content, words }, leaf.folder)
+        (Version { url, media, content, words }, facts.folder)
     }
 
     /// Composes the original of a page that will be copied: never one of a few words, and none in Thai, of which pairs of
     /// letters are the words, and so few that all long pages are alike.
-    fn compose(&mut self, number: u64, key: u64) -> Leaf {
+    fn compose(&mut self, number: u64, key: u64) -> PageFacts {
         let mut family = Family { number, kind: Kind::Mirror, first: number, size: 1, key };
         loop {
             self.composer.forget();
-            let leaf = self.composer.compose(&family, 0);
-            if leaf.language != Language::Thai {
-                return leaf;
+            let facts = self.composer.compose(&family, 0);
+            if facts.language != Language::Thai {
+                return facts;
             }
             family.key = child(family.key, ANOTHER);
         }
@@ -167,7 +167,7 @@ fn is_near(a: &Version, b: &Version) -> bool {
 }
 
 /// Returns the fate of a page as its own copy shows it: a page of few words may not change as planned.
-fn told(fate: Fate, page: &Version, own: Option<&Made>) -> Fate {
+fn actual_fate(fate: Fate, page: &Version, own: Option<&CopiedPage>) -> Fate {
     let Some(own) = own else { return fate };
     match fate {
         Fate::Edited if own.version.words == page.words => Fate::Same,

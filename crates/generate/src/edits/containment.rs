@@ -14,7 +14,7 @@ pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose)
     for line in original.lines() {
         copy.copy_line(original, line);
         if matches!(line.role, Role::Title | Role::Headline) {
-            copy.recast_last(Role::Heading);
+            copy.set_last_role(Role::Heading);
         }
     }
     writer.paragraph(copy);

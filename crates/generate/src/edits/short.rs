@@ -15,7 +15,7 @@ pub(super) fn apply(original: &Prose, writer: &mut Writer<'_>, copy: &mut Prose)
     let fewest = if line.language.unspaced() { 2 * SHINGLE } else { SHINGLE };
     if words.len() < fewest {
         copy.copy_line(original, line);
-        copy.restop_last(if writer.random.one_in(2) { Stop::None } else { Stop::Exclamation });
+        copy.set_last_stop(if writer.random.one_in(2) { Stop::None } else { Stop::Exclamation });
     } else if words.len() > fewest && writer.random.one_in(2) {
         let last = words.len() - 1;
         change_words(

@@ -15,7 +15,7 @@ pub(crate) fn html(page: &Prose, lexicon: &Lexicon, language: Language, form: u6
     let mut random = Random::new(form);
     let skin = SKINS[random.index(SKINS.len())];
     let entities = random.one_in(3);
-    let mut press = Press {
+    let mut renderer = HtmlRenderer {
         page,
         lexicon,
         skin,
@@ -26,10 +26,10 @@ pub(crate) fn html(page: &Prose, lexicon: &Lexicon, language: Language, form: u6
         coined: String::new(),
         out,
     };
-    press.page(language);
+    renderer.page(language);
 }
 
-struct Press<'p> {
+struct HtmlRenderer<'p> {
     page: &'p Prose,
     lexicon: &'p Lexicon,
     skin: &'p Skin,
@@ -52,7 +52,7 @@ enum Block {
     Paragraph,
 }
 
-impl Press<'_> {
+impl HtmlRenderer<'_> {
     fn page(&mut self, language: Language) {
         let (titles, rest) = split_title(self.page.lines());
         self.out.push_str(self.skin.start);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lookalike_generate::{Generated, Plan};
+use lookalike_generate::{GeneratedDocument, Plan};
 use lookalike_model::Media;
 
 /// The word 5-grams of every document of a plan, as strings.
@@ -16,7 +16,7 @@ pub(crate) fn all_grams(plan: Plan) -> HashMap<u64, BTreeSet<String>> {
 }
 
 /// The visible text of a document.
-pub(crate) fn visible(document: &Generated<'_>) -> String {
+pub(crate) fn visible(document: &GeneratedDocument<'_>) -> String {
     visible_in(document.media, document.content)
 }
 

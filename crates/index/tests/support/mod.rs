@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
-use lookalike_engine::recipe::{Reading, Task};
+use lookalike_engine::recipe::{ReadSettings, Task};
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{JobRecipe, Settings, Spool};
-use lookalike_index::{Desk, Index, Made, Mode, Prepared, Writing};
+use lookalike_index::{CreateOptions, Index, Mode, PreparedDocument, QueryBuffers, WriterOptions};
 use lookalike_methods::{Setting, method};
 use lookalike_model::{Document, Media};
 
@@ -19,7 +19,7 @@ pub(crate) fn recipe(spec: &str) -> JobRecipe {
         methods: vec![method(spec, &Setting::default()).unwrap().recipe()],
         max_group: 100_000,
         threshold: THRESHOLD.to_string(),
-        reading: Reading { max_document_bytes: 1 << 20, ..Reading::default() },
+        reading: ReadSettings { max_document_bytes: 1 << 20, ..ReadSettings::default() },
         ..JobRecipe::simplest(Task::Dedup)
     }
 }
@@ -31,13 +31,14 @@ pub(crate) fn create(folder: &Path, spec: &str, text: bool) {
         (0..40).map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", words(n % 4, &[n]).join(" ")));
     let lines: String = lines.collect();
     let learn = Corpus::in_memory("learn.jsonl", lines.as_bytes().into(), ReadOptions::default());
-    let made = Made { recipe: recipe(spec), text, lexicon: None, learn: Some(&learn), settings: &settings };
-    Index::create(folder, made, &Watch::default()).unwrap();
+    let options =
+        CreateOptions { recipe: recipe(spec), text, lexicon: None, learn: Some(&learn), settings: &settings };
+    Index::create(folder, options, &Watch::default()).unwrap();
 }
 
 /// A writer; with a small `tail_bytes`, documents go to disk and segments are merged all the time.
 pub(crate) fn writing(tail_bytes: usize) -> Mode {
-    Mode::Write(Writing { sync: false, tail_bytes })
+    Mode::Write(WriterOptions { sync: false, tail_bytes })
 }
 
 /// Words of each document that has any.
@@ -53,14 +54,14 @@ pub(crate) fn words(family: u32, edits: &[u32]) -> Vec<String> {
 }
 
 /// A document ready to be added.
-pub(crate) fn prepared(index: &Index, desk: &mut Desk, id: &str, text: &str) -> Prepared {
-    let document = Document::alone(id, Some("https://site.example/"), Media::Text, text);
-    desk.document(index.examiner(), &document).unwrap()
+pub(crate) fn prepared(index: &Index, buffers: &mut QueryBuffers, id: &str, text: &str) -> PreparedDocument {
+    let document = Document::from_text(id, Some("https://site.example/"), Media::Text, text);
+    buffers.document(index.examiner(), &document).unwrap()
 }
 
 /// Asserts that the index holds together.
 #[track_caller]
 pub(crate) fn assert_clean(index: &Index, why: &str) {
-    let checked = index.check(&mut index.desk().unwrap()).unwrap();
+    let checked = index.check(&mut index.buffers().unwrap()).unwrap();
     assert_eq!((checked.mistakes, &checked.wrong), (0, &Vec::new()), "{why}");
 }

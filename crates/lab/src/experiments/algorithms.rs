@@ -1,18 +1,18 @@
 //! E1 and E2: the algorithms A0 to A12 of Zelenkov and Segalovich on one collection after the other.
 
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::study::{Grid, Value};
 use lookalike::report::{Study, thousands};
 use lookalike::text::Profile;
 
-use super::{Desk, Experiment};
-use crate::collection::{Collection, Wanted};
-use crate::compare::{self, Against, Comparison, Request};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{Collection, CollectionKind};
+use crate::compare::{self, Comparison, RecallBase, Request};
 use crate::error::LabError;
+use crate::method_list;
 use crate::pool::Mask;
 use crate::published::{ZELENKOV, zelenkov};
 use crate::results::{MethodLine, Results};
-use crate::roster;
 use crate::truth::Truth;
 
 /// The experiment on the pairs of each algorithm.
@@ -20,7 +20,7 @@ pub(crate) static E1: Experiment = Experiment {
     id: "E1",
     title: "A0 to A12 on one collection: pairs, pooled recall, precision, F",
     source: "Zelenkov, Segalovich 2007, tables 2, 3 and 7",
-    data: Some(Wanted::Revisions),
+    data: Some(CollectionKind::Revisions),
     run: quality,
 };
 
@@ -29,8 +29,8 @@ pub(crate) static E2: Experiment = Experiment {
     id: "E2",
     title: "Agreement and joint coverage of A0 to A12",
     source: "Zelenkov, Segalovich 2007, table 4",
-    data: Some(Wanted::Revisions),
-    run: together,
+    data: Some(CollectionKind::Revisions),
+    run: joint_coverage,
 };
 
 /// Pairs to measure of one pool: edits of long pages are slow to count, and a sample is nearly as good.
@@ -40,11 +40,11 @@ const MEASURED: u64 = 50_000;
 fn request() -> Result<Request, LabError> {
     let truth: Truth = "edit:0.8".parse().map_err(LabError::Request)?;
     Ok(Request {
-        methods: roster::zelenkov(),
+        methods: method_list::zelenkov(),
         profile: truth.profile(),
         words: Profile::web(),
         truth,
-        against: Against::Union,
+        recall_base: RecallBase::Union,
         measure: MEASURED,
         review: 0,
     })
@@ -52,24 +52,32 @@ fn request() -> Result<Request, LabError> {
 
 /// Does `each` with the comparison on every collection there is.
 fn on_each(
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
     mut each: impl FnMut(&Collection, &Results<'_>, &Comparison) -> Result<(), LabError>,
 ) -> Result<(), LabError> {
-    for collection in desk.collections(&[Wanted::Revisions, Wanted::News, Wanted::Crawls])? {
-        let folder = desk.folder.join(&collection.name);
-        let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
-        let bench = desk.bench(&shelf, &folder);
+    for collection in
+        context.collections(&[CollectionKind::Revisions, CollectionKind::News, CollectionKind::Crawls])?
+    {
+        let folder = context.folder.join(&collection.name);
+        let documents = DocumentCopy::open_or_create(
+            &folder,
+            collection.source(),
+            &[],
+            ("all", &mut |_, _, _| true),
+            context.watch,
+        )?;
+        let runner = context.trial_runner(&documents, &folder);
         let request = request()?;
-        let comparison = compare::run(&bench, &request, desk.watch)?;
-        each(&collection, &Results::new(&bench, &request, &comparison), &comparison)?;
+        let comparison = compare::run(&runner, &request, context.watch)?;
+        each(&collection, &Results::new(&runner, &request, &comparison), &comparison)?;
     }
     Ok(())
 }
 
-fn quality(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let mut study = desk.study(&E1, None);
+fn quality(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let mut study = context.study(&E1, None);
     let mut leads = Vec::new();
-    on_each(desk, |collection, results, comparison| {
+    on_each(context, |collection, results, comparison| {
         study.heading(collection.name.as_str());
         study.text(results.lead());
         let part = results.study("", "");
@@ -79,7 +87,7 @@ fn quality(desk: &Desk<'_>) -> Result<Study, LabError> {
         );
         results.methods_table(&mut study);
         study.plot(results.quality());
-        leads.push(order(&mut study, collection, &results.methods(), comparison)?);
+        leads.push(rank(&mut study, collection, &results.methods(), comparison)?);
         study.plot(results.similarities());
         Ok(())
     })?;
@@ -87,10 +95,10 @@ fn quality(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(study)
 }
 
-fn together(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let mut study = desk.study(&E2, None);
+fn joint_coverage(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let mut study = context.study(&E2, None);
     let mut leads = Vec::new();
-    on_each(desk, |collection, results, _| {
+    on_each(context, |collection, results, _| {
         study.heading(collection.name.as_str());
         results.agreement(&mut study);
         results.coverage(&mut study);
@@ -110,7 +118,7 @@ fn together(desk: &Desk<'_>) -> Result<Study, LabError> {
 }
 
 /// Compares the order by F with the published one, explains the differences, and returns a sentence for the lead.
-fn order(
+fn rank(
     study: &mut Study,
     collection: &Collection,
     lines: &[MethodLine],
@@ -125,7 +133,7 @@ fn order(
     let here: Vec<&str> = ranked.iter().map(|(line, _)| line.method.as_str()).collect();
     let there: Vec<&str> = ZELENKOV.iter().map(|line| line.name).filter(|name| here.contains(name)).collect();
     let agreement = kendall(&here, &there);
-    let kinds = Kinds::of(comparison)?;
+    let weights = NearDuplicateWeights::of(comparison)?;
     let mut grid = Grid::new(
         format!("{}: the order by F", collection.name),
         ["method", "place here", "place published", "recall of equal documents", "recall of edited ones"],
@@ -133,7 +141,7 @@ fn order(
     let mut moved = Vec::new();
     for (place, (line, _)) in ranked.iter().enumerate() {
         let published = there.iter().position(|name| *name == line.method).map_or(0, |at| at + 1);
-        let (equal, edited) = kinds.recall(line);
+        let (equal, edited) = weights.recall(line);
         grid.row([
             line.method.as_str().into(),
             Value::Count(place as u64 + 1),
@@ -150,14 +158,14 @@ fn order(
         "What the pairs are like has much to do with it. Of the near-duplicates measured here {:.0} % are equal in all words that \
          are looked at, and {:.0} % have an edit similarity of 0.95 or more; in the paper MD5 alone found 23 %. Every method \
          finds equal ones, so they only draw all methods together; who finds the edited ones makes the order.",
-        100.0 * kinds.equal_share(),
-        100.0 * kinds.close_share(),
+        100.0 * weights.equal_share(),
+        100.0 * weights.close_share(),
     ));
     for (place, published, line, edited) in moved {
         study.text(format!(
             "{}, number {place} here and {published} there: {}.",
             line.method,
-            why(line, edited)
+            explain(line, edited)
         ));
     }
     let best = here.first().copied().unwrap_or("none");
@@ -173,7 +181,7 @@ fn order(
 fn kendall(one: &[&str], other: &[&str]) -> Option<f64> {
     let place = |name: &str| other.iter().position(|known| *known == name);
     let (mut agree, mut all) = (0i64, 0i64);
-    for (first, second) in crate::results::two_of(one.len()) {
+    for (first, second) in crate::results::index_pairs(one.len()) {
         let (Some(first), Some(second)) = (place(one[first]), place(one[second])) else { continue };
         agree += if first < second { 1 } else { -1 };
         all += 1;
@@ -201,7 +209,7 @@ fn looks_at(method: &str) -> &'static str {
 }
 
 /// Returns the reasons why a method moved from its published rank, as far as figures tell.
-fn why(line: &MethodLine, edited: Option<f64>) -> String {
+fn explain(line: &MethodLine, edited: Option<f64>) -> String {
     let theirs = zelenkov(&line.method);
     let (Some(recall), Some(precision), Some(theirs)) = (line.recall, line.precision, theirs) else {
         return "there are no figures to compare".to_owned();
@@ -244,28 +252,33 @@ fn why(line: &MethodLine, edited: Option<f64>) -> String {
 }
 
 /// Near-duplicates that are equal, and those that were edited, by who finds them.
-struct Kinds {
+struct NearDuplicateWeights {
     equal: Vec<(Mask, f64)>,
     edited: Vec<(Mask, f64)>,
     /// Those with a similarity of 0.95 or more.
     close: f64,
 }
 
-impl Kinds {
+impl NearDuplicateWeights {
     fn of(comparison: &Comparison) -> Result<Self, LabError> {
         let (mut equal, mut edited) = (std::collections::BTreeMap::new(), std::collections::BTreeMap::new());
         let mut close = 0.0;
-        for seen in comparison.seen()? {
-            let seen = seen?;
-            if seen.near != Some(true) {
+        for judged in comparison.judged_pairs()? {
+            let judged = judged?;
+            if judged.near != Some(true) {
                 continue;
             }
-            let weight = comparison.strata.weight(seen.pair.mask);
-            close += if seen.similarity.is_some_and(|similarity| similarity >= 0.95) { weight } else { 0.0 };
-            let same = seen.similarity.is_some_and(|similarity| similarity >= 1.0);
-            *if same { &mut equal } else { &mut edited }.entry(seen.pair.mask).or_insert(0.0) += weight;
+            let weight = comparison.strata.weight(judged.pair.mask);
+            close +=
+                if judged.similarity.is_some_and(|similarity| similarity >= 0.95) { weight } else { 0.0 };
+            let same = judged.similarity.is_some_and(|similarity| similarity >= 1.0);
+            *if same { &mut equal } else { &mut edited }.entry(judged.pair.mask).or_insert(0.0) += weight;
         }
-        Ok(Kinds { equal: equal.into_iter().collect(), edited: edited.into_iter().collect(), close })
+        Ok(NearDuplicateWeights {
+            equal: equal.into_iter().collect(),
+            edited: edited.into_iter().collect(),
+            close,
+        })
     }
 
     fn sum(of: &[(Mask, f64)], mask: Mask) -> f64 {
@@ -275,20 +288,24 @@ impl Kinds {
     /// Recall of equal and of edited near-duplicates, among those that were measured.
     fn recall(&self, line: &MethodLine) -> (Option<f64>, Option<f64>) {
         let share = |of: &[(Mask, f64)]| {
-            let all = Kinds::sum(of, Mask::MAX);
+            let all = NearDuplicateWeights::sum(of, Mask::MAX);
             let bit = line.bit?;
-            (all > 0.0).then(|| Kinds::sum(of, 1 << bit) / all)
+            (all > 0.0).then(|| NearDuplicateWeights::sum(of, 1 << bit) / all)
         };
         (share(&self.equal), share(&self.edited))
     }
 
     fn close_share(&self) -> f64 {
-        let all = Kinds::sum(&self.equal, Mask::MAX) + Kinds::sum(&self.edited, Mask::MAX);
+        let all = NearDuplicateWeights::sum(&self.equal, Mask::MAX)
+            + NearDuplicateWeights::sum(&self.edited, Mask::MAX);
         self.close / all.max(1.0)
     }
 
     fn equal_share(&self) -> f64 {
-        let (equal, edited) = (Kinds::sum(&self.equal, Mask::MAX), Kinds::sum(&self.edited, Mask::MAX));
+        let (equal, edited) = (
+            NearDuplicateWeights::sum(&self.equal, Mask::MAX),
+            NearDuplicateWeights::sum(&self.edited, Mask::MAX),
+        );
         equal / (equal + edited).max(1.0)
     }
 }

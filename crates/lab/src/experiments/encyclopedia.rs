@@ -7,9 +7,11 @@ use lookalike::report::study::{Grid, Value};
 use lookalike_overlap::{histogram, transfer};
 
 use super::judgments::histogram_plot;
-use super::transfers::{self, NEAR, Sides, Sketched, Transfer, sketched, transfers, with_near_duplicate};
-use super::{Desk, Experiment};
-use crate::collection::{Collection, Item, Wanted};
+use super::transfers::{
+    self, FingerprintedDocument, NEAR, Sides, Transfer, fingerprint_documents, transfers, with_near_duplicate,
+};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{Collection, CollectionKind, Item};
 use crate::generated;
 use crate::trial::LabError;
 
@@ -17,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "E11",
     title: "Pages of an encyclopedia found in a crawl",
     source: "Bachelor thesis, Weimar 2014, chapter 5.2",
-    data: Some(Wanted::Crawls),
+    data: Some(CollectionKind::Crawls),
     run,
 };
 
@@ -27,16 +29,16 @@ const SEGMENTS: usize = 2;
 /// Pairs of a found page that the thesis reports, on average.
 const PUBLISHED: [(&str, f64); 3] = [("3", 3_318.0), ("3+5", 768.0), ("5", 2_325.0)];
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let crawl = desk.collection(Wanted::Crawls)?;
-    let encyclopedia = encyclopedia(desk)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let crawl = context.collection(CollectionKind::Crawls)?;
+    let encyclopedia = encyclopedia(context)?;
     let (pages, before) =
-        newest(encyclopedia.items(desk.documents, desk.seed, &["page", "revno"], desk.watch)?);
-    let target = Sides::of(desk, &crawl)?.target;
-    let judged = sketched(&pages, desk.seed, desk.watch)?;
-    let target = sketched(&target, desk.seed, desk.watch)?;
-    let all = transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, desk.watch)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&crawl));
+        newest(encyclopedia.items(context.documents, context.seed, &["page", "revno"], context.watch)?);
+    let target = Sides::of(context, &crawl)?.target;
+    let judged = fingerprint_documents(&pages, context.seed, context.watch)?;
+    let target = fingerprint_documents(&target, context.seed, context.watch)?;
+    let all = transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, context.watch)?;
+    let mut study = context.study(&EXPERIMENT, Some(&crawl));
     study.fact("encyclopedia", encyclopedia.name.as_str());
     study.fact("pages of the encyclopedia", pages.len().to_string());
     study.fact("pages of the crawl", target.len().to_string());
@@ -61,7 +63,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
         }));
     }
     if !before.is_empty() {
-        study.table(control(&judged, &before, desk)?);
+        study.table(control(&judged, &before, context)?);
     }
     study.text(
         "Fingerprints of unrelated texts are near each other by chance once in 4·10^14 pairs or so, and more often where texts share a \
@@ -72,9 +74,10 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 }
 
 /// A known collection of revisions, or a generated one that has nothing to do with the crawl.
-fn encyclopedia(desk: &Desk<'_>) -> Result<Collection, LabError> {
-    let known = desk.data.as_deref().map(|data| Wanted::Revisions.known(data)).transpose()?.flatten();
-    Ok(known.unwrap_or_else(|| generated::collection(Wanted::Revisions, desk.seed ^ 0x0e11)))
+fn encyclopedia(context: &ExperimentContext<'_>) -> Result<Collection, LabError> {
+    let known =
+        context.data.as_deref().map(|data| CollectionKind::Revisions.open_known(data)).transpose()?.flatten();
+    Ok(known.unwrap_or_else(|| generated::collection(CollectionKind::Revisions, context.seed ^ 0x0e11)))
 }
 
 /// The newest revision of each page, and the one before it where there is one; documents without these fields are pages of
@@ -96,14 +99,18 @@ fn newest(items: Vec<Item>) -> (Vec<Item>, Vec<Item>) {
 }
 
 /// The same search where something must be found: in the revisions before the newest.
-fn control(judged: &[Sketched], before: &[Item], desk: &Desk<'_>) -> Result<Grid, LabError> {
+fn control(
+    judged: &[FingerprintedDocument],
+    before: &[Item],
+    context: &ExperimentContext<'_>,
+) -> Result<Grid, LabError> {
     let mut grid = Grid::new(
         "Control: the same search in the revisions before the newest, all segments",
         ["n-grams", "revisions", "pages found", "with a near-duplicate", "pages that have one", "recall"],
     );
-    let target = sketched(before, desk.seed, desk.watch)?;
-    let truth = with_near_duplicate(judged, &target, desk.watch)?.len() as u64;
-    for found in transfers(judged, &target, &CONFIGURATIONS, transfers::SEGMENTS, desk.watch)? {
+    let target = fingerprint_documents(before, context.seed, context.watch)?;
+    let truth = with_near_duplicate(judged, &target, context.watch)?.len() as u64;
+    for found in transfers(judged, &target, &CONFIGURATIONS, transfers::SEGMENTS, context.watch)? {
         let precision = transfer::precision(&found.all, NEAR);
         grid.row([
             found.configuration.into(),
@@ -164,13 +171,13 @@ fn ratios(all: &[Transfer]) -> Grid {
 mod tests {
     use lookalike::walk::Watch;
 
-    use super::super::transfers::tests::crawls;
+    use super::super::transfers::tests::crawl_context;
     use super::*;
 
     #[test]
     fn an_encyclopedia_of_its_own_has_no_near_duplicates_in_the_crawl() {
         let watch = Watch::default();
-        let study = run(&crawls(&watch)).unwrap();
+        let study = run(&crawl_context(&watch)).unwrap();
         assert!(study.lead.contains("and 0 a near-duplicate"), "{}", study.lead);
     }
 

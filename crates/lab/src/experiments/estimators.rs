@@ -13,11 +13,11 @@ use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Plot, Point, Series, Value};
 use lookalike::text::{Profile, hash};
 
-use crate::collection::Wanted;
+use crate::collection::CollectionKind;
 use crate::constructed;
-use crate::experiments::{Desk, Experiment};
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::{Share, axis, measured, theory, unit_axis};
-use crate::sketches::{Reading, Sketcher};
+use crate::sketches::{AnalysedTexts, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -25,7 +25,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E13",
     title: "How far estimates of resemblance are off, and how often bands propose a pair",
     source: "Broder 1997; bands: Indyk, Motwani 1998; one permutation: Li et al. 2012, Shrivastava 2017",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -48,14 +48,14 @@ const BINS: usize = 10;
 const PAIRS_OF_BIN: usize = 300;
 
 /// Bins of fewer pairs say too little.
-const FEW: usize = 20;
+const MIN_PAIRS: usize = 20;
 
 /// Candidates that are looked at, at most, to fill the bins.
 const CANDIDATES: usize = 300_000;
 
 /// Shingles of a document by which candidates are found, and documents that may have one.
-const FRONT: usize = 24;
-const GROUP: usize = 40;
+const PREFIX: usize = 24;
+const MAX_GROUP: usize = 40;
 
 /// The theory that predicts an estimate's error, by the kind of sketch.
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +118,7 @@ fn expected(resemblance: f64, (bands, rows): (usize, usize)) -> f64 {
     1.0 - (1.0 - resemblance.powi(rows as i32)).powi(bands as i32)
 }
 
-/// Two texts of a reading, and what they share.
+/// Two texts by number, and what they share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     a: usize,
@@ -179,13 +179,13 @@ struct Row {
     proposed: [[(Share, f64); BANDS.len()]; FAMILIES.len()],
 }
 
-/// The methods, made once.
-struct Instruments {
+/// The methods that are tested, made once.
+struct TestedMethods {
     estimators: Vec<Sketcher>,
     bands: Vec<Vec<Sketcher>>,
 }
 
-impl Instruments {
+impl TestedMethods {
     fn new(seed: u64) -> Result<Self, LabError> {
         let setting = Setting { threshold: Threshold::LOWEST, shingle: SHINGLE, seed, ..Setting::default() };
         let make = |text: &str| Sketcher::new(text, &setting, &Profile::web());
@@ -196,19 +196,24 @@ impl Instruments {
             };
             BANDS.iter().map(|design| make(&text(design))).collect::<Result<_, _>>()
         };
-        Ok(Instruments { estimators, bands: FAMILIES.iter().map(banded).collect::<Result<_, _>>()? })
+        Ok(TestedMethods { estimators, bands: FAMILIES.iter().map(banded).collect::<Result<_, _>>()? })
     }
 
     /// Measures everything on these pairs.
-    fn measure(&self, reading: &Reading<'_>, pairs: &[Pair], desk: &Desk<'_>) -> Result<Row, LabError> {
+    fn measure(
+        &self,
+        analysed: &AnalysedTexts<'_>,
+        pairs: &[Pair],
+        context: &ExperimentContext<'_>,
+    ) -> Result<Row, LabError> {
         let resemblance = pairs.iter().map(Pair::resemblance).sum::<f64>() / pairs.len().max(1) as f64;
         let mut row =
             Row { pairs: pairs.len(), resemblance, errors: Default::default(), proposed: Default::default() };
-        let mut room = Sketch::default();
+        let mut buffer = Sketch::default();
         for pair in pairs {
-            desk.watch.check()?;
+            context.watch.check()?;
             let mut both = |method: &Sketcher| {
-                [pair.a, pair.b].map(|index| method.sketch(&reading.page(index), &mut room))
+                [pair.a, pair.b].map(|index| method.sketch(&analysed.page(index), &mut buffer))
             };
             for ((errors, method), (.., theory)) in
                 row.errors.iter_mut().zip(&self.estimators).zip(ESTIMATORS)
@@ -238,25 +243,25 @@ impl Instruments {
     }
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let instruments = Instruments::new(desk.seed)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let methods = TestedMethods::new(context.seed)?;
     let mut made = Vec::new();
     for union in UNIONS {
         for hundredths in RESEMBLANCES {
-            made.push((union, constructed(&instruments, union, hundredths, desk)?));
+            made.push((union, constructed(&methods, union, hundredths, context)?));
         }
     }
-    let collection = desk.collection(Wanted::News)?;
-    let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
+    let collection = context.collection(CollectionKind::News)?;
+    let items = collection.items(context.documents, context.seed, &[], context.watch)?;
     let texts = items.iter().map(|item| item.text.as_str());
-    let reading = Reading::new(&Profile::web(), texts, desk.watch)?;
+    let analysed = AnalysedTexts::new(&Profile::web(), texts, context.watch)?;
     let mut found = Vec::new();
-    for pairs in pairs_by_bin(&reading, desk)? {
-        if pairs.len() >= FEW {
-            found.push(instruments.measure(&reading, &pairs, desk)?);
+    for pairs in pairs_by_bin(&analysed, context)? {
+        if pairs.len() >= MIN_PAIRS {
+            found.push(methods.measure(&analysed, &pairs, context)?);
         }
     }
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("documents", items.len().to_string());
     study.fact("shingles", format!("of {SHINGLE} words"));
     report(&mut study, &made, &found);
@@ -265,54 +270,57 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 
 /// Measures everything on made-up pairs of one resemblance.
 fn constructed(
-    instruments: &Instruments,
+    methods: &TestedMethods,
     union: usize,
     hundredths: usize,
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
 ) -> Result<Row, LabError> {
     let shared = union * hundredths / 100;
-    let count = PAIRS.min(desk.documents);
+    let count = PAIRS.min(context.documents);
     let number = |pair: usize| (union * 100 + hundredths) as u64 * PAIRS as u64 + pair as u64;
     let texts: Vec<String> = (0..count)
-        .flat_map(|pair| constructed::pair(desk.seed, number(pair), union, shared, SHINGLE))
+        .flat_map(|pair| constructed::pair(context.seed, number(pair), union, shared, SHINGLE))
         .collect();
-    let reading = Reading::new(&Profile::web(), texts.iter().map(String::as_str), desk.watch)?;
+    let analysed = AnalysedTexts::new(&Profile::web(), texts.iter().map(String::as_str), context.watch)?;
     let pairs: Vec<Pair> =
         (0..count).map(|pair| Pair { a: 2 * pair, b: 2 * pair + 1, shared, union }).collect();
-    instruments.measure(&reading, &pairs, desk)
+    methods.measure(&analysed, &pairs, context)
 }
 
 /// Pairs of the collection by tenths of resemblance, at random and at most `PAIRS_OF_BIN` of each. Those that share none of
 /// some shingles of each document, chosen by another hash function than those of the estimators, are not among them.
-fn pairs_by_bin(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Vec<Vec<Pair>>, LabError> {
+fn pairs_by_bin(
+    analysed: &AnalysedTexts<'_>,
+    context: &ExperimentContext<'_>,
+) -> Result<Vec<Vec<Pair>>, LabError> {
     let mut groups: BTreeMap<u64, Vec<u32>> = BTreeMap::new();
-    let mut sets = Vec::with_capacity(reading.len());
-    for (index, page) in reading.pages().enumerate() {
-        desk.watch.check()?;
+    let mut sets = Vec::with_capacity(analysed.len());
+    for (index, page) in analysed.pages().enumerate() {
+        context.watch.check()?;
         let mut set = Vec::new();
         page.shingles(SHINGLE, &mut set);
-        let mut front: Vec<u64> =
-            set.iter().map(|&shingle| hash::nth(13, shingle ^ hash::mix(desk.seed))).collect();
-        front.sort_unstable();
-        front.iter().take(FRONT).for_each(|&value| groups.entry(value).or_default().push(index as u32));
+        let mut prefix: Vec<u64> =
+            set.iter().map(|&shingle| hash::nth(13, shingle ^ hash::mix(context.seed))).collect();
+        prefix.sort_unstable();
+        prefix.iter().take(PREFIX).for_each(|&value| groups.entry(value).or_default().push(index as u32));
         sets.push(set);
     }
     let mut candidates = Vec::new();
-    for group in groups.values().filter(|group| group.len() <= GROUP) {
+    for group in groups.values().filter(|group| group.len() <= MAX_GROUP) {
         let pairs =
             group.iter().enumerate().flat_map(|(place, &b)| group[..place].iter().map(move |&a| (a, b)));
         candidates.extend(pairs.map(|(a, b)| {
-            let lot = hash::nth(u64::from(a) << 32 | u64::from(b), hash::mix(desk.seed));
-            (lot, a, b)
+            let sampling_key = hash::nth(u64::from(a) << 32 | u64::from(b), hash::mix(context.seed));
+            (sampling_key, a, b)
         }));
         if candidates.len() > 4 * CANDIDATES {
-            settle(&mut candidates);
+            dedup_and_truncate(&mut candidates);
         }
     }
-    settle(&mut candidates);
+    dedup_and_truncate(&mut candidates);
     let mut bins = vec![Vec::new(); BINS];
     for (_, a, b) in candidates {
-        desk.watch.check()?;
+        context.watch.check()?;
         let pair = compare(&sets, a as usize, b as usize);
         // Equal documents have no error.
         if pair.shared == pair.union {
@@ -326,8 +334,8 @@ fn pairs_by_bin(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Vec<Vec<Pair>>
     Ok(bins)
 }
 
-/// Leaves each candidate once, and those with the smallest lots of too many.
-fn settle(candidates: &mut Vec<(u64, u32, u32)>) {
+/// Leaves each candidate once, and of too many those with the smallest sampling keys.
+fn dedup_and_truncate(candidates: &mut Vec<(u64, u32, u32)>) {
     candidates.sort_unstable();
     candidates.dedup();
     candidates.truncate(CANDIDATES);
@@ -353,12 +361,12 @@ fn report(study: &mut Study, made: &[(usize, Row)], found: &[Row]) {
         let ratios = long(place).filter_map(|errors| Some(errors.root()? / errors.theory()?));
         ratios.filter(|ratio| ratio.is_finite()).fold(0.0, f64::max)
     };
-    let told: Vec<String> =
+    let ratios_by_name: Vec<String> =
         (0..).zip(ESTIMATORS).map(|(place, (name, ..))| format!("{name}: {:.2}", worst(place))).collect();
     study.lead = format!(
         "Root mean square errors on made-up pairs of {} shingles are at most so many times what theory says: {}.",
         UNIONS[0],
-        told.join("; ")
+        ratios_by_name.join("; ")
     );
     study.heading("Errors of estimates");
     study.table(errors_table("Made-up pairs", made.iter().map(|(union, row)| (Some(*union), row))));
@@ -376,7 +384,7 @@ fn report(study: &mut Study, made: &[(usize, Row)], found: &[Row]) {
     study.notes.push(format!(
         "Theory is reckoned for each pair: sqrt(J(1-J)/k) for k minima, the same with the factor (U-n)/(U-1) for a sample of n \
          out of U shingles without putting back, and its mean over the sample sizes that occur for mod. Pairs of which mod \
-         keeps nothing have no estimate. Bins of fewer than {FEW} pairs of the collection are left \
+         keeps nothing have no estimate. Bins of fewer than {MIN_PAIRS} pairs of the collection are left \
          out; its pairs may share templates, and then their errors are not independent."
     ));
 }
@@ -525,16 +533,16 @@ mod tests {
         let mut texts = testing::texts(40, 80);
         let edited: Vec<String> = texts.iter().map(|text| text.replacen("word", "other", 3)).collect();
         texts.extend(edited);
-        let desk = testing::desk(&texts, &watch);
-        let reading = Reading::new(&Profile::web(), texts.iter().map(String::as_str), &watch).unwrap();
-        let bins = pairs_by_bin(&reading, &desk).unwrap();
+        let context = testing::context(&texts, &watch);
+        let analysed = AnalysedTexts::new(&Profile::web(), texts.iter().map(String::as_str), &watch).unwrap();
+        let bins = pairs_by_bin(&analysed, &context).unwrap();
         let all: Vec<&Pair> = bins.iter().flatten().collect();
         for (number, (a, b)) in (0..40).map(|a| (a, a + 40)).enumerate() {
             let pair =
                 all.iter().find(|pair| (pair.a, pair.b) == (a, b)).unwrap_or_else(|| panic!("{number}"));
             let (mut one, mut two) = (Vec::new(), Vec::new());
-            reading.page(a).shingles(SHINGLE, &mut one);
-            reading.page(b).shingles(SHINGLE, &mut two);
+            analysed.page(a).shingles(SHINGLE, &mut one);
+            analysed.page(b).shingles(SHINGLE, &mut two);
             let shared = one.iter().filter(|value| two.contains(value)).count();
             assert_eq!((pair.shared, pair.union), (shared, one.len() + two.len() - shared));
         }
@@ -548,9 +556,9 @@ mod tests {
         let watch = Watch::default();
         let mut texts = testing::texts(30, 80);
         texts.extend(testing::texts(30, 80).iter().map(|text| text.replacen("word", "other", 3)));
-        let desk = Desk { documents: 60, ..testing::desk(&texts, &watch) };
-        let study = run(&desk).unwrap();
-        assert_eq!(study, run(&desk).unwrap());
+        let context = ExperimentContext { documents: 60, ..testing::context(&texts, &watch) };
+        let study = run(&context).unwrap();
+        assert_eq!(study, run(&context).unwrap());
         let tables: Vec<&Grid> = study
             .blocks
             .iter()

@@ -5,15 +5,15 @@
 //! 8-word shingles in 6 super-shingles of which 2 agree; her SimHash 384 bits. Together: pairs of the first that the
 //! second accepts, too.
 
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::Study;
 use lookalike::report::study::Grid;
 use lookalike::report::thousands;
 use lookalike::text::Profile;
 
-use super::{Desk, Experiment};
-use crate::collection::Wanted;
-use crate::compare::{self, Against, Request};
+use super::{Experiment, ExperimentContext};
+use crate::collection::CollectionKind;
+use crate::compare::{self, RecallBase, Request};
 use crate::error::LabError;
 use crate::interval::wilson;
 use crate::published::HENZINGER;
@@ -26,7 +26,7 @@ pub(crate) static E8: Experiment = Experiment {
     id: "E8",
     title: "MinHash with super-shingles against SimHash, and both together",
     source: "Henzinger 2006, as the thesis reports it (Weimar 2014, 3.3)",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -42,30 +42,36 @@ const MEASURED: u64 = 100_000;
 
 fn request() -> Result<Request, LabError> {
     let truth: Truth = "edit:0.8".parse().map_err(LabError::Request)?;
-    let mut methods = vec![("minhash".to_owned(), Configuration::alone(MINHASH))];
-    methods.extend(SIMHASH.map(|(name, text)| (name.to_owned(), Configuration::alone(text))));
+    let mut methods = vec![("minhash".to_owned(), Configuration::single(MINHASH))];
+    methods.extend(SIMHASH.map(|(name, text)| (name.to_owned(), Configuration::single(text))));
     methods.push(("together, k=12".to_owned(), Configuration::filtered(MINHASH, SIMHASH[0].1)));
     Ok(Request {
         methods,
         profile: truth.profile(),
         words: Profile::web(),
         truth,
-        against: Against::Union,
+        recall_base: RecallBase::Union,
         measure: MEASURED,
         review: 0,
     })
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
     let request = request()?;
-    let mut study = desk.study(&E8, None);
+    let mut study = context.study(&E8, None);
     let mut leads = Vec::new();
-    for collection in desk.collections(&[Wanted::News, Wanted::Crawls])? {
-        let folder = desk.folder.join(&collection.name);
-        let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
-        let bench = desk.bench(&shelf, &folder);
-        let comparison = compare::run(&bench, &request, desk.watch)?;
-        let results = Results::new(&bench, &request, &comparison);
+    for collection in context.collections(&[CollectionKind::News, CollectionKind::Crawls])? {
+        let folder = context.folder.join(&collection.name);
+        let documents = DocumentCopy::open_or_create(
+            &folder,
+            collection.source(),
+            &[],
+            ("all", &mut |_, _, _| true),
+            context.watch,
+        )?;
+        let runner = context.trial_runner(&documents, &folder);
+        let comparison = compare::run(&runner, &request, context.watch)?;
+        let results = Results::new(&runner, &request, &comparison);
         let mut grid = Grid::new(
             format!("{}: near-duplicates among the pairs of each", collection.name),
             [

@@ -6,11 +6,11 @@ use lookalike_overlap::{forecast, histogram, transfer};
 
 use super::lists::{Lists, YEARS, distinct};
 use super::transfers::{
-    CONFIGURATIONS, FORECAST, NEAR, SEGMENTS, Sides, Sketched, Transfer, sketched, transfers,
-    with_near_duplicate, with_shared_address,
+    CONFIGURATIONS, FORECAST, FingerprintedDocument, NEAR, SEGMENTS, Sides, Transfer, fingerprint_documents,
+    transfers, with_near_duplicate, with_shared_address,
 };
-use super::{Desk, Experiment};
-use crate::collection::Wanted;
+use super::{Experiment, ExperimentContext};
+use crate::collection::CollectionKind;
 use crate::interval::wilson;
 use crate::trial::LabError;
 
@@ -18,7 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "E10",
     title: "Judged pages found again in a newer crawl",
     source: "Bachelor thesis, Weimar 2014, chapter 5.1",
-    data: Some(Wanted::Crawls),
+    data: Some(CollectionKind::Crawls),
     run,
 };
 
@@ -50,15 +50,15 @@ const fn published(
     Published { found, share, forecast, precision, with_address, mean_pairs, most_pairs }
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::Crawls)?;
-    let sides = Sides::of(desk, &collection)?;
-    let judged = sketched(&sides.judged, desk.seed, desk.watch)?;
-    let target = sketched(&sides.target, desk.seed, desk.watch)?;
-    let all = transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, desk.watch)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::Crawls)?;
+    let sides = Sides::of(context, &collection)?;
+    let judged = fingerprint_documents(&sides.judged, context.seed, context.watch)?;
+    let target = fingerprint_documents(&sides.target, context.seed, context.watch)?;
+    let all = transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, context.watch)?;
     let shared = with_shared_address(&judged, &target);
-    let near = with_near_duplicate(&judged, &target, desk.watch)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+    let near = with_near_duplicate(&judged, &target, context.watch)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("judged documents", judged.len().to_string());
     study.fact("target documents", target.len().to_string());
     study.fact("segments", SEGMENTS.to_string());
@@ -96,7 +96,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     ));
     study.table(differences(&all));
     study.table(ratios(&all));
-    if let Some(table) = Lists::of(desk).map(|lists| elsewhere(&lists)).transpose()?.flatten() {
+    if let Some(table) = Lists::of(context).map(|lists| copycat_table(&lists)).transpose()?.flatten() {
         study.heading("Real judgments, counted elsewhere");
         study.table(table);
     }
@@ -124,7 +124,7 @@ fn of_published(found: &Transfer) -> Option<&'static Published> {
 }
 
 /// One line for each configuration, with the published figures.
-fn summary(all: &[Transfer], judged: &[Sketched], shared: &[(u32, u32)], near: &[u32]) -> Grid {
+fn summary(all: &[Transfer], judged: &[FingerprintedDocument], shared: &[(u32, u32)], near: &[u32]) -> Grid {
     let mut grid = Grid::new(
         "All segments together, beside the thesis (5 of 20 segments of ClueWeb12)",
         [
@@ -309,7 +309,7 @@ fn ratios(all: &[Transfer]) -> Grid {
 }
 
 /// Judged documents of ClueWeb09 with a near-duplicate in all of ClueWeb12, by the published list of another study.
-fn elsewhere(lists: &Lists<'_>) -> Result<Option<Grid>, LabError> {
+fn copycat_table(lists: &Lists<'_>) -> Result<Option<Grid>, LabError> {
     let mut grid = Grid::new(
         "Judged pages of ClueWeb09 with a near-duplicate in ClueWeb12, by the lists of CopyCat (2021)",
         [
@@ -358,14 +358,14 @@ mod tests {
     use lookalike::walk::Watch;
 
     use super::super::lists::tests::folder;
-    use super::super::transfers::tests::crawls;
+    use super::super::transfers::tests::crawl_context;
     use super::*;
 
     #[test]
     fn longer_grams_find_less_and_surer() {
         let watch = Watch::default();
-        let desk = crawls(&watch);
-        let study = run(&desk).unwrap();
+        let context = crawl_context(&watch);
+        let study = run(&context).unwrap();
         let Some(Block::Table(summary)) = study.blocks.first() else { panic!("no summary") };
         let count = |row: usize, column: usize| match summary.rows[row][column] {
             Value::Count(count) => count,
@@ -387,9 +387,9 @@ mod tests {
     fn real_judgments_are_counted_where_they_are() {
         let watch = Watch::default();
         let (folder, empty) = (folder(), tempfile::tempdir().unwrap());
-        let desk = crawls(&watch);
-        assert_eq!(elsewhere(&Lists { desk: &desk, data: empty.path() }).unwrap(), None);
-        let table = elsewhere(&Lists { desk: &desk, data: folder.path() }).unwrap().unwrap();
+        let context = crawl_context(&watch);
+        assert_eq!(copycat_table(&Lists { context: &context, data: empty.path() }).unwrap(), None);
+        let table = copycat_table(&Lists { context: &context, data: folder.path() }).unwrap().unwrap();
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.rows[0][1..3], [Value::Count(3), Value::Count(1)]);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::study::{Grid, Heat, Plot, Value};
 use lookalike::report::{Kind, Side, Study, View, compare};
 use lookalike::text::hash::{self, Secret};
@@ -10,11 +10,11 @@ use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 use rayon::prelude::*;
 
-use super::{Desk, Experiment};
-use crate::collection::{Wanted, needs_two};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{CollectionKind, require_two_documents};
 use crate::error::LabError;
-use crate::roster;
-use crate::trial::{Basis, Configuration, Trial};
+use crate::method_list;
+use crate::trial::{Configuration, MethodSetting, Trial};
 use crate::truth::Truth;
 
 /// Dates, addresses, order, insertions, templates.
@@ -22,7 +22,7 @@ pub(crate) static E22: Experiment = Experiment {
     id: "E22",
     title: "Kind of difference of the pairs that each method finds",
     source: "thesis, Weimar 2014, 3.3 and figure 5.6, where it is described in words",
-    data: Some(Wanted::Crawls),
+    data: Some(CollectionKind::Crawls),
     run,
 };
 
@@ -31,21 +31,29 @@ const PAIRS: usize = 300;
 /// Further methods beside those of Zelenkov and Segalovich.
 const OTHERS: [&str; 3] = ["minhash", "simhash", "supershingles"];
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let mut study = desk.study(&E22, None);
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let mut study = context.study(&E22, None);
     let truth: Truth = "jaccard/5:0.8".parse().map_err(LabError::Request)?;
-    let basis = Basis::new(truth.measure(), Profile::web());
-    for collection in desk.collections(&[Wanted::Crawls, Wanted::News, Wanted::Revisions])? {
-        let folder = desk.folder.join(&collection.name);
-        let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
-        needs_two(&shelf)?;
-        let bench = desk.bench(&shelf, &folder);
-        let mut methods = roster::zelenkov();
-        methods.extend(OTHERS.map(|name| (name.to_owned(), Configuration::alone(name))));
+    let method_setting = MethodSetting::new(truth.measure(), Profile::web());
+    for collection in
+        context.collections(&[CollectionKind::Crawls, CollectionKind::News, CollectionKind::Revisions])?
+    {
+        let folder = context.folder.join(&collection.name);
+        let documents = DocumentCopy::open_or_create(
+            &folder,
+            collection.source(),
+            &[],
+            ("all", &mut |_, _, _| true),
+            context.watch,
+        )?;
+        require_two_documents(&documents)?;
+        let runner = context.trial_runner(&documents, &folder);
+        let mut methods = method_list::zelenkov();
+        methods.extend(OTHERS.map(|name| (name.to_owned(), Configuration::single(name))));
         let mut all = Vec::new();
-        for (name, what) in methods {
-            let trial = bench.run(&what, &basis, desk.watch)?;
-            let kinds = kinds(&shelf, &trial, desk.seed, desk.watch)?;
+        for (name, configuration) in methods {
+            let trial = runner.run(&configuration, &method_setting, context.watch)?;
+            let kinds = kinds(&documents, &trial, context.seed, context.watch)?;
             all.push((name, trial.facts.pairs, kinds));
         }
         show(&mut study, &collection.name, &all);
@@ -54,14 +62,14 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 }
 
 /// Numbers of the drawn pairs by kind.
-type Kinds = BTreeMap<&'static str, u64>;
+type KindCounts = BTreeMap<&'static str, u64>;
 
-fn kinds(shelf: &Shelf, trial: &Trial, seed: u64, watch: &Watch) -> Result<Kinds, LabError> {
+fn kinds(documents: &DocumentCopy, trial: &Trial, seed: u64, watch: &Watch) -> Result<KindCounts, LabError> {
     let mut drawn: BTreeMap<(u64, u32, u32), ()> = BTreeMap::new();
     for pair in trial.pairs()? {
         let pair = pair?;
-        let lot = hash::nth(u64::from(pair.a) << 32 | u64::from(pair.b), hash::mix(seed));
-        drawn.insert((lot, pair.a, pair.b), ());
+        let sampling_key = hash::nth(u64::from(pair.a) << 32 | u64::from(pair.b), hash::mix(seed));
+        drawn.insert((sampling_key, pair.a, pair.b), ());
         if drawn.len() > PAIRS {
             drawn.pop_last();
         }
@@ -72,25 +80,25 @@ fn kinds(shelf: &Shelf, trial: &Trial, seed: u64, watch: &Watch) -> Result<Kinds
         .par_iter()
         .map_init(
             || Analyser::with_secret(&Profile::web(), Secret::of_process()),
-            |analyser, &pair| kind(shelf, analyser, pair),
+            |analyser, &pair| kind(documents, analyser, pair),
         )
         .collect::<Result<_, _>>()?;
-    let mut kinds = Kinds::new();
+    let mut kinds = KindCounts::new();
     for kind in found {
         *kinds.entry(kind.name()).or_insert(0) += 1;
     }
     Ok(kinds)
 }
 
-fn kind(shelf: &Shelf, analyser: &mut Analyser, (a, b): (u32, u32)) -> Result<Kind, LabError> {
-    let (one, other) = (shelf.line(a)?, shelf.line(b)?);
+fn kind(documents: &DocumentCopy, analyser: &mut Analyser, (a, b): (u32, u32)) -> Result<Kind, LabError> {
+    let (one, other) = (documents.line(a)?, documents.line(b)?);
     let (mut left, mut right) = (Features::default(), Features::default());
     analyser.read(&one.text, &mut left);
     analyser.read(&other.text, &mut right);
     Ok(compare(&Side::new(&one.text, &left), &Side::new(&other.text, &right), &View::default()).kind)
 }
 
-fn show(study: &mut Study, collection: &str, all: &[(String, u64, Kinds)]) {
+fn show(study: &mut Study, collection: &str, all: &[(String, u64, KindCounts)]) {
     let names = Kind::ALL.map(Kind::name);
     let mut columns = vec!["method", "pairs", "looked at"];
     columns.extend(names);
@@ -123,7 +131,7 @@ fn show(study: &mut Study, collection: &str, all: &[(String, u64, Kinds)]) {
     study.plot(Plot::Heat(heat));
 }
 
-fn template(kinds: &Kinds) -> f64 {
+fn template(kinds: &KindCounts) -> f64 {
     let all: u64 = kinds.values().sum();
     kinds.get(Kind::Template.name()).copied().unwrap_or(0) as f64 / all.max(1) as f64
 }

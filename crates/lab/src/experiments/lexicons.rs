@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike::report::thousands;
 use lookalike::text::{Analyser, Features, Profile, hash};
 
-use super::{Desk, Experiment};
-use crate::collection::{Collection, Wanted, needs_two};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{Collection, CollectionKind, require_two_documents};
 use crate::error::LabError;
 use crate::published::SPAM;
-use crate::trial::{Basis, Bench, Configuration, Pair};
+use crate::trial::{Configuration, MethodSetting, Pair, TrialRunner};
 use crate::truth::Truth;
 
 /// On pages, with the collection's own lexicon and a foreign one.
@@ -20,7 +20,7 @@ pub(crate) static E4: Experiment = Experiment {
     id: "E4",
     title: "I-Match recall by number of lexicons, with the collection's own lexicon and a foreign one",
     source: "Kołcz, Chowdhury, Alspector 2004, figure 2",
-    data: Some(Wanted::Crawls),
+    data: Some(CollectionKind::Crawls),
     run: pages,
 };
 
@@ -29,15 +29,15 @@ pub(crate) static E5: Experiment = Experiment {
     id: "E5",
     title: "I-Match on spam by number of lexicons, and false positives among legitimate mail",
     source: "Kołcz, Chowdhury, Alspector 2004, table 1 and figure 3",
-    data: Some(Wanted::Mail),
+    data: Some(CollectionKind::Mail),
     run: spam,
 };
 
 /// Most randomised lexicons beside the first.
-const MOST: u32 = 10;
+const MAX_LEXICONS: u32 = 10;
 
-/// A way to run I-Match: its name, parameters, and a lexicon from elsewhere.
-struct Arm {
+/// A variant of I-Match: its name, parameters, and a lexicon from elsewhere.
+struct ImatchVariant {
     name: &'static str,
     parameters: String,
     lexicon: Option<std::path::PathBuf>,
@@ -61,43 +61,49 @@ struct Recall {
     literal: f64,
 }
 
-fn pages(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::Crawls)?;
-    let mut study = desk.study(&E4, Some(&collection));
-    let folder = desk.folder.join(&collection.name);
-    let shelf = Shelf::stock(&folder, collection.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
-    needs_two(&shelf)?;
-    let bench = desk.bench(&shelf, &folder);
-    let arms = arms(desk, &collection, "low=0.2,high=0.8")?;
-    let curves = sweep(desk, &bench, &arms)?;
-    table(&mut study, &arms, &curves, None);
-    study.plot(picture("Recall by number of lexicons (figure 2)", &arms, &curves, None));
+fn pages(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::Crawls)?;
+    let mut study = context.study(&E4, Some(&collection));
+    let folder = context.folder.join(&collection.name);
+    let documents = DocumentCopy::open_or_create(
+        &folder,
+        collection.source(),
+        &[],
+        ("all", &mut |_, _, _| true),
+        context.watch,
+    )?;
+    require_two_documents(&documents)?;
+    let runner = context.trial_runner(&documents, &folder);
+    let variants = variants(context, &collection, "low=0.2,high=0.8")?;
+    let curves = sweep(context, &runner, &variants)?;
+    table(&mut study, &variants, &curves, None);
+    study.plot(picture("Recall by number of lexicons (figure 2)", &variants, &curves, None));
     study.text(
         "Published: figure 2 has no numbers; on axes from 0.35 to 0.70 both curves rise and saturate, the one with the \
          foreign, cleaner lexicon above the other (1,679,076 pages, 29,568 queries).",
     );
-    study.lead = lead(&arms, &curves);
+    study.lead = lead(&variants, &curves);
     Ok(study)
 }
 
-fn spam(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::Mail)?;
-    let mut study = desk.study(&E5, Some(&collection));
-    let folder = desk.folder.join(format!("{}-spam", collection.name));
-    let mut fresh = Fresh::new();
+fn spam(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::Mail)?;
+    let mut study = context.study(&E5, Some(&collection));
+    let folder = context.folder.join(format!("{}-spam", collection.name));
+    let mut filter = TrivialDuplicateFilter::new();
     let (keep, groups) = (&["group"], "spam without trivial duplicates");
     // Groups are seen only when lines are written; so all are copied first, and spam is taken from there.
-    let all_folder = desk.folder.join(format!("{}-all", collection.name));
-    let all = Shelf::stock(
+    let all_folder = context.folder.join(format!("{}-all", collection.name));
+    let all = DocumentCopy::open_or_create(
         &all_folder,
-        collection.place(),
+        collection.source(),
         keep,
-        ("without trivial duplicates", &mut |_, _, text| fresh.is_new(text)),
-        desk.watch,
+        ("without trivial duplicates", &mut |_, _, text| filter.is_new(text)),
+        context.watch,
     )?;
-    let marks = marks(&all)?;
+    let classes = classes(&all)?;
     let spam: BTreeSet<u64> =
-        (0u64..).zip(&marks).filter(|(_, mark)| **mark == Mark::Spam).map(|(n, _)| n).collect();
+        (0u64..).zip(&classes).filter(|(_, class)| **class == MessageClass::Spam).map(|(n, _)| n).collect();
     if spam.len() < 2 {
         return Err(LabError::Request(format!(
             "spam is told by a field group whose value holds spam or ham, and {} has {} such messages; name another corpus",
@@ -105,45 +111,55 @@ fn spam(desk: &Desk<'_>) -> Result<Study, LabError> {
             spam.len()
         )));
     }
-    let copied = Collection { corpus: all.corpus()?, content: Wanted::News.content(), ..collection.clone() };
-    let shelf =
-        Shelf::stock(&folder, copied.place(), &[], (groups, &mut |n, _, _| spam.contains(&n)), desk.watch)?;
-    let bench = desk.bench(&shelf, &folder);
-    let arms = arms(desk, &collection, "low=0.2,high=0.3")?;
-    let curves = sweep(desk, &bench, &arms)?;
-    study.fact("spam messages", thousands(shelf.len() as u64));
+    let copied =
+        Collection { corpus: all.corpus()?, content: CollectionKind::News.content(), ..collection.clone() };
+    let documents = DocumentCopy::open_or_create(
+        &folder,
+        copied.source(),
+        &[],
+        (groups, &mut |n, _, _| spam.contains(&n)),
+        context.watch,
+    )?;
+    let runner = context.trial_runner(&documents, &folder);
+    let variants = variants(context, &collection, "low=0.2,high=0.3")?;
+    let curves = sweep(context, &runner, &variants)?;
+    study.fact("spam messages", thousands(documents.len() as u64));
     study.fact(
         "legitimate messages",
-        thousands(marks.iter().filter(|mark| **mark == Mark::Ham).count() as u64),
+        thousands(classes.iter().filter(|class| **class == MessageClass::Ham).count() as u64),
     );
-    study.fact("trivial duplicates left out", thousands(all.facts().found - all.facts().documents));
-    table(&mut study, &arms, &curves, Some(&SPAM));
-    study.plot(picture("Recall by number of lexicons (figure 3)", &arms, &curves, Some(&SPAM)));
+    study.fact("trivial duplicates left out", thousands(all.manifest().found - all.manifest().documents));
+    table(&mut study, &variants, &curves, Some(&SPAM));
+    study.plot(picture("Recall by number of lexicons (figure 3)", &variants, &curves, Some(&SPAM)));
     study.text(
         "Published: table 1, two collections of spam (honeypot 5,328 and cluster 6,389 messages without trivial \
          duplicates), beside the reading in which a message counts as its own near-duplicate.",
     );
-    let wrong = false_positives(desk, &all, &all_folder, &marks, &arms)?;
+    let wrong = false_positives(context, &all, &all_folder, &classes, &variants)?;
     let worst = wrong.rows.last().and_then(|row| row.get(1).cloned());
     study.table(wrong);
     study.text(
         "A legitimate message counts when it is paired with a spam message; what is a near-duplicate of spam by its words no \
          method of this kind could tell apart. The paper reports no false positive among 18,555 legitimate messages.",
     );
-    study.lead = lead(&arms, &curves);
+    study.lead = lead(&variants, &curves);
     if let Some(Value::Count(worst)) = worst {
-        study.lead += &format!(" Legitimate messages paired with spam at {MOST}: {worst}.");
+        study.lead += &format!(" Legitimate messages paired with spam at {MAX_LEXICONS}: {worst}.");
     }
     Ok(study)
 }
 
 /// The collection's own lexicon, a foreign one, and the basic form without a secondary lexicon.
-fn arms(desk: &Desk<'_>, collection: &Collection, range: &str) -> Result<Vec<Arm>, LabError> {
-    let foreign = foreign(desk, collection)?;
+fn variants(
+    context: &ExperimentContext<'_>,
+    collection: &Collection,
+    range: &str,
+) -> Result<Vec<ImatchVariant>, LabError> {
+    let foreign = foreign(context, collection)?;
     Ok(vec![
-        Arm { name: "own lexicon", parameters: range.to_owned(), lexicon: None },
-        Arm { name: "foreign lexicon", parameters: range.to_owned(), lexicon: Some(foreign) },
-        Arm {
+        ImatchVariant { name: "own lexicon", parameters: range.to_owned(), lexicon: None },
+        ImatchVariant { name: "foreign lexicon", parameters: range.to_owned(), lexicon: Some(foreign) },
+        ImatchVariant {
             name: "own, no secondary lexicon",
             parameters: format!("{range},secondary=off"),
             lexicon: None,
@@ -152,33 +168,48 @@ fn arms(desk: &Desk<'_>, collection: &Collection, range: &str) -> Result<Vec<Arm
 }
 
 /// The words of news articles, or of a generated collection from another seed.
-fn foreign(desk: &Desk<'_>, collection: &Collection) -> Result<std::path::PathBuf, LabError> {
-    let known = desk.data.as_deref().map(|data| Wanted::News.known(data)).transpose()?.flatten();
+fn foreign(context: &ExperimentContext<'_>, collection: &Collection) -> Result<std::path::PathBuf, LabError> {
+    let known =
+        context.data.as_deref().map(|data| CollectionKind::News.open_known(data)).transpose()?.flatten();
     let known = known.filter(|known| known.name != collection.name);
-    let other = known.unwrap_or_else(|| crate::generated::collection(Wanted::News, desk.seed ^ 0x5eed));
-    let folder = desk.folder.join(format!("{}-words", other.name));
-    let shelf = Shelf::stock(&folder, other.place(), &[], ("all", &mut |_, _, _| true), desk.watch)?;
-    let bench = desk.bench(&shelf, &folder);
-    std::fs::create_dir_all(&bench.folder).map_err(|error| LabError::write(&bench.folder, &error))?;
-    bench.lexicon(&Profile::kolcz(), desk.watch)
+    let other =
+        known.unwrap_or_else(|| crate::generated::collection(CollectionKind::News, context.seed ^ 0x5eed));
+    let folder = context.folder.join(format!("{}-words", other.name));
+    let documents = DocumentCopy::open_or_create(
+        &folder,
+        other.source(),
+        &[],
+        ("all", &mut |_, _, _| true),
+        context.watch,
+    )?;
+    let runner = context.trial_runner(&documents, &folder);
+    std::fs::create_dir_all(&runner.folder).map_err(|error| LabError::write(&runner.folder, &error))?;
+    runner.lexicon(&Profile::kolcz(), context.watch)
 }
 
-fn configuration(arm: &Arm, lexicons: u32) -> Configuration {
-    let text = format!("imatch:{},lexicons={lexicons}", arm.parameters);
-    Configuration { lexicon: arm.lexicon.clone(), ..Configuration::alone(&text) }
+fn configuration(variant: &ImatchVariant, lexicons: u32) -> Configuration {
+    let text = format!("imatch:{},lexicons={lexicons}", variant.parameters);
+    Configuration { lexicon: variant.lexicon.clone(), ..Configuration::single(&text) }
 }
 
-/// Recall of every arm for each number of further lexicons.
-fn sweep(desk: &Desk<'_>, bench: &Bench<'_>, arms: &[Arm]) -> Result<Vec<Vec<Recall>>, LabError> {
+/// Recall of every variant for each number of further lexicons.
+fn sweep(
+    context: &ExperimentContext<'_>,
+    runner: &TrialRunner<'_>,
+    variants: &[ImatchVariant],
+) -> Result<Vec<Vec<Recall>>, LabError> {
     let truth: Truth = "cosine/1:0.9".parse().map_err(LabError::Request)?;
-    let basis = Basis::new(truth.measure(), Profile::kolcz());
-    let exact = bench.run(&Configuration::alone("exact"), &basis, desk.watch)?;
+    let method_setting = MethodSetting::new(truth.measure(), Profile::kolcz());
+    let exact = runner.run(&Configuration::single("exact"), &method_setting, context.watch)?;
     let near = neighbours(exact.pairs()?)?;
-    let one = |arm: &Arm, lexicons: u32| -> Result<Recall, LabError> {
-        let trial = bench.run(&configuration(arm, lexicons), &basis, desk.watch)?;
+    let one = |variant: &ImatchVariant, lexicons: u32| -> Result<Recall, LabError> {
+        let trial = runner.run(&configuration(variant, lexicons), &method_setting, context.watch)?;
         Ok(recall(&near, &neighbours(trial.pairs()?)?))
     };
-    arms.iter().map(|arm| (0..=MOST).map(|lexicons| one(arm, lexicons)).collect()).collect()
+    variants
+        .iter()
+        .map(|variant| (0..=MAX_LEXICONS).map(|lexicons| one(variant, lexicons)).collect())
+        .collect()
 }
 
 fn neighbours(pairs: impl Iterator<Item = Result<Pair, LabError>>) -> Result<Neighbours, LabError> {
@@ -215,8 +246,8 @@ fn recall(near: &Neighbours, flagged: &Neighbours) -> Recall {
     }
 }
 
-fn lead(arms: &[Arm], curves: &[Vec<Recall>]) -> String {
-    let (Some(arm), Some(curve)) = (arms.first(), curves.first()) else { return String::new() };
+fn lead(variants: &[ImatchVariant], curves: &[Vec<Recall>]) -> String {
+    let (Some(variant), Some(curve)) = (variants.first(), curves.first()) else { return String::new() };
     let (Some(first), Some(last)) = (curve.first(), curve.last()) else { return String::new() };
     if first.queries == 0 {
         return "No document here has a near-duplicate, so that nothing can be said of recall.".to_owned();
@@ -224,23 +255,28 @@ fn lead(arms: &[Arm], curves: &[Vec<Recall>]) -> String {
     format!(
         "With the {}, recall goes from {:.2} with one lexicon to {:.2} with {} more ({:+.0} %), over {} documents that have \
          a near-duplicate.",
-        arm.name,
+        variant.name,
         first.mean,
         last.mean,
-        MOST,
+        MAX_LEXICONS,
         100.0 * (last.mean / first.mean.max(1e-9) - 1.0),
         thousands(first.queries),
     )
 }
 
-fn table(study: &mut Study, arms: &[Arm], curves: &[Vec<Recall>], published: Option<&[(u32, f64, f64)]>) {
-    for (arm, curve) in arms.iter().zip(curves) {
+fn table(
+    study: &mut Study,
+    variants: &[ImatchVariant],
+    curves: &[Vec<Recall>],
+    published: Option<&[(u32, f64, f64)]>,
+) {
+    for (variant, curve) in variants.iter().zip(curves) {
         let mut columns =
             vec!["further lexicons", "recall", "95 %", "gain", "recall with itself", "literal ratio"];
         if published.is_some() {
             columns.extend(["honeypot, published", "cluster, published"]);
         }
-        let mut grid = Grid::new(format!("I-Match, {}", arm.name), columns);
+        let mut grid = Grid::new(format!("I-Match, {}", variant.name), columns);
         let first = curve.first().map_or(0.0, |recall| recall.mean);
         for (lexicons, recall) in (0u32..).zip(curve) {
             let gain = (first > 0.0).then(|| recall.mean / first - 1.0);
@@ -262,9 +298,14 @@ fn table(study: &mut Study, arms: &[Arm], curves: &[Vec<Recall>], published: Opt
     }
 }
 
-fn picture(name: &str, arms: &[Arm], curves: &[Vec<Recall>], published: Option<&[(u32, f64, f64)]>) -> Plot {
-    let measured = arms.iter().zip(curves).map(|(arm, curve)| Series {
-        name: arm.name.to_owned(),
+fn picture(
+    name: &str,
+    variants: &[ImatchVariant],
+    curves: &[Vec<Recall>],
+    published: Option<&[(u32, f64, f64)]>,
+) -> Plot {
+    let measured = variants.iter().zip(curves).map(|(variant, curve)| Series {
+        name: variant.name.to_owned(),
         origin: Origin::Measured,
         points: (0u32..)
             .zip(curve)
@@ -276,8 +317,8 @@ fn picture(name: &str, arms: &[Arm], curves: &[Vec<Recall>], published: Option<&
             .collect(),
     });
     let mut series: Vec<Series> = measured.collect();
-    type Of = fn(&(u32, f64, f64)) -> f64;
-    let columns: [(&str, Of); 2] =
+    type Getter = fn(&(u32, f64, f64)) -> f64;
+    let columns: [(&str, Getter); 2] =
         [("honeypot, published", |line| line.1), ("cluster, published", |line| line.2)];
     for (name, of) in columns.into_iter().filter(|_| published.is_some()) {
         let points = published.unwrap_or_default().iter().map(|line| Point::new(line.0.into(), of(line)));
@@ -285,7 +326,11 @@ fn picture(name: &str, arms: &[Arm], curves: &[Vec<Recall>], published: Option<&
     }
     Plot::Lines(Lines {
         name: name.to_owned(),
-        x: Axis { name: "further lexicons".to_owned(), range: Some((0.0, MOST.into())), logarithmic: false },
+        x: Axis {
+            name: "further lexicons".to_owned(),
+            range: Some((0.0, MAX_LEXICONS.into())),
+            logarithmic: false,
+        },
         y: Axis { name: "recall".to_owned(), ..Axis::default() },
         series,
     })
@@ -293,41 +338,42 @@ fn picture(name: &str, arms: &[Arm], curves: &[Vec<Recall>], published: Option<&
 
 /// The class of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum MessageClass {
     Spam,
     Ham,
     Neither,
 }
 
-fn marks(shelf: &Shelf) -> Result<Vec<Mark>, LabError> {
-    let mark = |document: u32| -> Result<Mark, LabError> {
-        let group = shelf.line(document)?.extras.into_iter().next().flatten().unwrap_or_default();
+fn classes(documents: &DocumentCopy) -> Result<Vec<MessageClass>, LabError> {
+    let class = |document: u32| -> Result<MessageClass, LabError> {
+        let group = documents.line(document)?.extras.into_iter().next().flatten().unwrap_or_default();
         Ok(match () {
-            () if group.contains("spam") => Mark::Spam,
-            () if group.contains("ham") => Mark::Ham,
-            () => Mark::Neither,
+            () if group.contains("spam") => MessageClass::Spam,
+            () if group.contains("ham") => MessageClass::Ham,
+            () => MessageClass::Neither,
         })
     };
-    (0..shelf.len() as u32).map(mark).collect()
+    (0..documents.len() as u32).map(class).collect()
 }
 
 /// Legitimate messages that are paired with spam, by number of lexicons.
 fn false_positives(
-    desk: &Desk<'_>,
-    shelf: &Shelf,
+    context: &ExperimentContext<'_>,
+    documents: &DocumentCopy,
     folder: &std::path::Path,
-    marks: &[Mark],
-    arms: &[Arm],
+    classes: &[MessageClass],
+    variants: &[ImatchVariant],
 ) -> Result<Grid, LabError> {
-    let bench = desk.bench(shelf, folder);
+    let runner = context.trial_runner(documents, folder);
     let truth: Truth = "cosine/1:0.9".parse().map_err(LabError::Request)?;
-    let basis = Basis::new(truth.measure(), Profile::kolcz());
-    let exact = bench.run(&Configuration::alone("exact"), &basis, desk.watch)?;
+    let method_setting = MethodSetting::new(truth.measure(), Profile::kolcz());
+    let exact = runner.run(&Configuration::single("exact"), &method_setting, context.watch)?;
     let crossing = |pair: &Pair| {
-        let two = [marks[pair.a as usize], marks[pair.b as usize]];
-        two.contains(&Mark::Spam) && two.contains(&Mark::Ham)
+        let two = [classes[pair.a as usize], classes[pair.b as usize]];
+        two.contains(&MessageClass::Spam) && two.contains(&MessageClass::Ham)
     };
-    let legitimate = |pair: &Pair| if marks[pair.a as usize] == Mark::Ham { pair.a } else { pair.b };
+    let legitimate =
+        |pair: &Pair| if classes[pair.a as usize] == MessageClass::Ham { pair.a } else { pair.b };
     let mut near: BTreeSet<(u32, u32)> = BTreeSet::new();
     for pair in exact.pairs()? {
         let pair = pair?;
@@ -345,10 +391,10 @@ fn false_positives(
             "of them no near-duplicate",
         ],
     );
-    for lexicons in [0, 2, 5, MOST] {
+    for lexicons in [0, 2, 5, MAX_LEXICONS] {
         let mut row: Vec<Value> = vec![lexicons.to_string().into()];
-        for arm in &arms[..2] {
-            let trial = bench.run(&configuration(arm, lexicons), &basis, desk.watch)?;
+        for variant in &variants[..2] {
+            let trial = runner.run(&configuration(variant, lexicons), &method_setting, context.watch)?;
             let (mut all, mut wrong) = (BTreeSet::new(), BTreeSet::new());
             for pair in trial.pairs()? {
                 let pair = pair?;
@@ -367,16 +413,16 @@ fn false_positives(
 }
 
 /// Tells which texts have words that no text before had: the paper leaves trivial duplicates out.
-struct Fresh {
+struct TrivialDuplicateFilter {
     analyser: Analyser,
     features: Features,
     words: Vec<u64>,
     seen: BTreeSet<u128>,
 }
 
-impl Fresh {
+impl TrivialDuplicateFilter {
     fn new() -> Self {
-        Fresh {
+        TrivialDuplicateFilter {
             analyser: Analyser::new(&Profile::kolcz()),
             features: Features::default(),
             words: Vec::new(),
@@ -415,10 +461,10 @@ mod tests {
 
     #[test]
     fn equal_sets_of_words_are_trivial_duplicates() {
-        let mut fresh = Fresh::new();
+        let mut filter = TrivialDuplicateFilter::new();
         let first = "alpha bravo charlie delta foxtrot golf hotel";
-        assert!(fresh.is_new(first));
-        assert!(!fresh.is_new("hotel golf foxtrot delta charlie bravo alpha alpha"));
-        assert!(fresh.is_new("alpha bravo charlie delta foxtrot golf india"));
+        assert!(filter.is_new(first));
+        assert!(!filter.is_new("hotel golf foxtrot delta charlie bravo alpha alpha"));
+        assert!(filter.is_new("alpha bravo charlie delta foxtrot golf india"));
     }
 }

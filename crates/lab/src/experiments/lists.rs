@@ -5,11 +5,11 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::corpus::{Corpus, Fields, List, ReadOptions};
+use lookalike::corpus::{Corpus, Fields, ListReader, ReadOptions};
 use lookalike::judgments::Judgments;
 use lookalike::text::extract::ContentMode;
 
-use super::Desk;
+use super::ExperimentContext;
 use crate::collection::{Collection, Item};
 use crate::trial::LabError;
 
@@ -21,14 +21,14 @@ const ALL: usize = 1 << 40;
 
 /// The folder of known collections, with lists in it.
 pub(super) struct Lists<'d> {
-    pub(super) desk: &'d Desk<'d>,
+    pub(super) context: &'d ExperimentContext<'d>,
     pub(super) data: &'d Path,
 }
 
 impl<'d> Lists<'d> {
-    /// The lists in the data folder of a desk, if it has one.
-    pub(super) fn of(desk: &'d Desk<'d>) -> Option<Self> {
-        desk.data.as_deref().map(|data| Lists { desk, data })
+    /// The lists in the data folder of an experiment, if it has one.
+    pub(super) fn of(context: &'d ExperimentContext<'d>) -> Option<Self> {
+        context.data.as_deref().map(|data| Lists { context, data })
     }
 
     /// Addresses of judged documents of ClueWeb12.
@@ -71,7 +71,7 @@ impl<'d> Lists<'d> {
     /// The documents of a list of judgments.
     fn judgments(&self, name: &str) -> Result<Option<Vec<String>>, LabError> {
         let Some(file) = self.file(name) else { return Ok(None) };
-        let judgments = Judgments::read(name, List::open(&file)?, None);
+        let judgments = Judgments::read(name, ListReader::open(&file)?, None);
         let judgments = judgments.map_err(|error| LabError::read(&file, &error))?;
         Ok(Some(judgments.documents().into_iter().map(str::to_owned).collect()))
     }
@@ -80,7 +80,7 @@ impl<'d> Lists<'d> {
         let corpus = Corpus::open(&[file.as_os_str().to_owned()], options)?;
         let list =
             Collection { name: "list".to_owned(), corpus, content: ContentMode::Page, generated: false };
-        list.items(ALL, self.desk.seed, extras, self.desk.watch)
+        list.items(ALL, self.context.seed, extras, self.context.watch)
     }
 }
 
@@ -96,7 +96,7 @@ pub(super) fn distinct(names: impl IntoIterator<Item = String>) -> Vec<String> {
 pub(super) mod tests {
     use lookalike::walk::Watch;
 
-    use super::super::world::tests::bare;
+    use super::super::world::tests::empty_context;
     use super::*;
 
     /// A folder with lists of a few lines.
@@ -128,15 +128,15 @@ pub(super) mod tests {
     fn lists_are_read_where_they_are() {
         let watch = Watch::default();
         let (folder, empty) = (folder(), tempfile::tempdir().unwrap());
-        let desk = Desk { data: Some(folder.path().to_owned()), ..bare(&watch) };
-        let lists = Lists::of(&desk).unwrap();
+        let context = ExperimentContext { data: Some(folder.path().to_owned()), ..empty_context(&watch) };
+        let lists = Lists::of(&context).unwrap();
         let words = |names: &[&str]| Some(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>());
         assert_eq!(lists.addresses().unwrap(), words(&["http://a.com/", "http://b.gov/"]));
         assert_eq!(lists.judged(2010).unwrap(), words(&["x", "y", "z"]));
         assert_eq!(lists.with_address(2010).unwrap(), words(&["y"]));
         assert_eq!(lists.with_near_duplicate().unwrap().unwrap(), vec![("WEB_2010".into(), "z".into()); 2]);
-        let none = Lists { desk: &desk, data: empty.path() };
+        let none = Lists { context: &context, data: empty.path() };
         assert_eq!((none.addresses().unwrap(), none.judged(2010).unwrap()), (None, None));
-        assert!(Lists::of(&bare(&watch)).is_none());
+        assert!(Lists::of(&empty_context(&watch)).is_none());
     }
 }

@@ -7,11 +7,11 @@ use lookalike_overlap::{histogram, transfer};
 
 use super::judgments::{PUBLISHED, histogram_plot};
 use super::transfers::{
-    CONFIGURATIONS, NEAR, SEGMENTS, Sides, Transfer, sketched, transfers, with_near_duplicate,
+    CONFIGURATIONS, NEAR, SEGMENTS, Sides, Transfer, fingerprint_documents, transfers, with_near_duplicate,
     with_shared_address,
 };
-use super::{Desk, Experiment};
-use crate::collection::{Collection, Wanted};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{Collection, CollectionKind};
 use crate::interval::wilson;
 use crate::trial::LabError;
 
@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "E20",
     title: "Judged pages found again, by whole pages and by their main content",
     source: "Bachelor thesis, Weimar 2014, outlook",
-    data: Some(Wanted::Crawls),
+    data: Some(CollectionKind::Crawls),
     run,
 };
 
@@ -38,9 +38,9 @@ struct Outcome {
     near: u64,
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::Crawls)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::Crawls)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.notes.push(
         "Pages of two crawls of a site stand in for ClueWeb09 and ClueWeb12. Each way counts near-duplicates by the words it \
          looks at, so that a near-duplicate by main content need not be one by whole pages. Plain text has no other content than \
@@ -49,7 +49,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     );
     let outcomes: Vec<Outcome> = PARTS
         .iter()
-        .map(|&(name, content)| outcome(desk, name, Collection { content, ..collection.clone() }))
+        .map(|&(name, content)| outcome(context, name, Collection { content, ..collection.clone() }))
         .collect::<Result<_, _>>()?;
     study.fact("judged documents", outcomes[0].judged.to_string());
     study.lead = lead(&outcomes);
@@ -64,17 +64,21 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(study)
 }
 
-fn outcome(desk: &Desk<'_>, name: &'static str, collection: Collection) -> Result<Outcome, LabError> {
-    let sides = Sides::of(desk, &collection)?;
-    let judged = sketched(&sides.judged, desk.seed, desk.watch)?;
-    let target = sketched(&sides.target, desk.seed, desk.watch)?;
+fn outcome(
+    context: &ExperimentContext<'_>,
+    name: &'static str,
+    collection: Collection,
+) -> Result<Outcome, LabError> {
+    let sides = Sides::of(context, &collection)?;
+    let judged = fingerprint_documents(&sides.judged, context.seed, context.watch)?;
+    let target = fingerprint_documents(&sides.target, context.seed, context.watch)?;
     let words = sides.judged.iter().map(|item| item.text.split_whitespace().count()).sum::<usize>();
     Ok(Outcome {
         name,
-        near: with_near_duplicate(&judged, &target, desk.watch)?.len() as u64,
+        near: with_near_duplicate(&judged, &target, context.watch)?.len() as u64,
         judged: judged.len(),
         words: words as f64 / judged.len() as f64,
-        all: transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, desk.watch)?,
+        all: transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, context.watch)?,
         shared: with_shared_address(&judged, &target).into_iter().map(|(number, _)| number).collect(),
     })
 }
@@ -158,13 +162,13 @@ mod tests {
     use lookalike::report::study::{Block, Value};
     use lookalike::walk::Watch;
 
-    use super::super::transfers::tests::crawls;
+    use super::super::transfers::tests::crawl_context;
     use super::*;
 
     #[test]
     fn main_content_is_shorter_and_every_way_has_a_line() {
         let watch = Watch::default();
-        let study = run(&crawls(&watch)).unwrap();
+        let study = run(&crawl_context(&watch)).unwrap();
         let Some(Block::Table(table)) = study.blocks.first() else { panic!("no table") };
         assert_eq!(table.rows.len(), 2 * CONFIGURATIONS.len());
         let (Value::Number(page), Value::Number(main)) = (&table.rows[0][2], &table.rows[1][2]) else {

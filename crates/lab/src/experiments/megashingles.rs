@@ -11,9 +11,9 @@ use lookalike::report::study::{Axis, Grid, Lines, Origin, Plot, Point, Series, V
 use lookalike::text::Profile;
 
 use crate::constructed;
-use crate::experiments::{Desk, Experiment};
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::{Share, axis, measured, theory, unit_axis};
-use crate::sketches::{Reading, Sketcher};
+use crate::sketches::{AnalysedTexts, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -45,7 +45,7 @@ const MINIMA: [(usize, &[f64]); 2] = [(84, &[0.00]), (36, &[0.33, 0.42, 0.50])];
 
 /// Shares of the pairs of one resemblance that have at least one equal super-shingle, and two.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-struct Found {
+struct FoundShares {
     one: Share,
     two: Share,
 }
@@ -55,7 +55,7 @@ struct Trial {
     minima: usize,
     family: &'static str,
     published: &'static [f64],
-    found: [Found; RESEMBLANCES.len()],
+    found: [FoundShares; RESEMBLANCES.len()],
 }
 
 /// Probability that at least `least`, one or two, of the super-shingles agree.
@@ -65,18 +65,19 @@ fn expected(resemblance: f64, minima: usize, least: usize) -> f64 {
     1.0 - others(0) - if least == 2 { GROUPS as f64 * group * others(1) } else { 0.0 }
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
     let mut trials = Vec::new();
     for (minima, published) in MINIMA {
         for (family, pairs) in FAMILIES {
-            let mut found = [Found::default(); RESEMBLANCES.len()];
+            let mut found = [FoundShares::default(); RESEMBLANCES.len()];
             for (place, (found, hundredths)) in found.iter_mut().zip(RESEMBLANCES).enumerate() {
-                *found = trial(desk, minima, family, hundredths, pairs.min(desk.documents), place as u64)?;
+                *found =
+                    trial(context, minima, family, hundredths, pairs.min(context.documents), place as u64)?;
             }
             trials.push(Trial { minima, family, published, found });
         }
     }
-    let mut study = desk.study(&EXPERIMENT, None);
+    let mut study = context.study(&EXPERIMENT, None);
     study.fact("shingles of a pair", format!("{UNION} of {SHINGLE} words"));
     report(&mut study, &trials);
     Ok(study)
@@ -84,29 +85,30 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 
 /// Runs the method on pairs of one resemblance.
 fn trial(
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
     minima: usize,
     family: &str,
     hundredths: usize,
     pairs: usize,
     place: u64,
-) -> Result<Found, LabError> {
+) -> Result<FoundShares, LabError> {
     let text = format!(
         "megashingles:profile=yandex,values={minima},groups={GROUPS},shingle={SHINGLE},family={family},seed={}",
-        desk.seed
+        context.seed
     );
     let sketcher = Sketcher::new(&text, &Setting::default(), &Profile::yandex())?;
-    let mut room = Sketch::default();
-    let mut found = Found::default();
+    let mut buffer = Sketch::default();
+    let mut found = FoundShares::default();
     for number in 0..pairs as u64 {
-        desk.watch.check()?;
+        context.watch.check()?;
         let number = place << 32 | number;
-        let texts = constructed::pair(desk.seed, number, UNION, UNION * hundredths / 100, SHINGLE);
-        let reading = Reading::new(sketcher.profile(), texts.iter().map(String::as_str), desk.watch)?;
-        let [a, b] = [0, 1].map(|index| sketcher.sketch(&reading.page(index), &mut room));
+        let texts = constructed::pair(context.seed, number, UNION, UNION * hundredths / 100, SHINGLE);
+        let analysed =
+            AnalysedTexts::new(sketcher.profile(), texts.iter().map(String::as_str), context.watch)?;
+        let [a, b] = [0, 1].map(|index| sketcher.sketch(&analysed.page(index), &mut buffer));
         let groups = a.payload.as_chunks::<8>().0.iter().zip(b.payload.as_chunks::<8>().0);
         found.one.count(groups.filter(|(a, b)| a == b).count() > 0);
-        found.two.count(sketcher.meet(&a, &b).is_some());
+        found.two.count(sketcher.score(&a, &b).is_some());
     }
     Ok(found)
 }
@@ -116,8 +118,8 @@ fn report(study: &mut Study, trials: &[Trial]) {
     study.lead = format!(
         "At a resemblance of 0.75, 0.80 and 0.85, mega-shingles of 84 minima find {}, and those of 36 minima {}; the paper \
          states 33, 42 and 50 % for the latter.",
-        told(old),
-        told(new)
+        format_shares(old),
+        format_shares(new)
     );
     study.table(table(trials));
     study.plot(picture(trials));
@@ -131,7 +133,7 @@ fn report(study: &mut Study, trials: &[Trial]) {
 }
 
 /// Formats the shares found at the first three resemblances, and those by the formula.
-fn told(trial: &Trial) -> String {
+fn format_shares(trial: &Trial) -> String {
     let percent = |share: f64| format!("{:.1}", 100.0 * share);
     let found = trial.found[..3].iter().map(|found| found.two.value().map_or("-".to_owned(), percent));
     let expected = RESEMBLANCES[..3].iter().map(|&p| percent(expected(p as f64 / 100.0, trial.minima, 2)));
@@ -157,7 +159,7 @@ fn table(trials: &[Trial]) -> Grid {
         ],
     );
     for Trial { minima, family, published, found } in trials {
-        for (place, (Found { one, two }, hundredths)) in found.iter().zip(RESEMBLANCES).enumerate() {
+        for (place, (FoundShares { one, two }, hundredths)) in found.iter().zip(RESEMBLANCES).enumerate() {
             let resemblance = hundredths as f64 / 100.0;
             grid.row([
                 Value::Count(*minima as u64),
@@ -226,8 +228,8 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_formula() {
         let watch = Watch::default();
-        let desk = Desk { documents: 250, ..testing::desk(&[], &watch) };
-        let study = run(&desk).unwrap();
+        let context = ExperimentContext { documents: 250, ..testing::context(&[], &watch) };
+        let study = run(&context).unwrap();
         let lookalike::report::study::Block::Table(grid) = &study.blocks[0] else {
             panic!("{:?}", study.blocks[0])
         };
@@ -239,6 +241,6 @@ mod tests {
             let error = (expected * (1.0 - expected) / 250.0).sqrt();
             assert!((found - expected).abs() < 4.0 * error + 0.005, "{row:?}");
         }
-        assert_eq!(study, run(&desk).unwrap());
+        assert_eq!(study, run(&context).unwrap());
     }
 }

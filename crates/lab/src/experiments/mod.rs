@@ -1,7 +1,7 @@
 //! The papers' experiments, one file each: what was asked there, asked of a collection of one's own.
 //!
-//! An [`Experiment`] gets a [`Desk`] and fills in a [`Study`]: measured figures, the published ones beside them, and a
-//! picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
+//! An [`Experiment`] gets an [`ExperimentContext`] and fills in a [`Study`]: measured figures, the published ones beside
+//! them, and a picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
 
 mod algorithms;
 mod encyclopedia;
@@ -30,13 +30,13 @@ mod world;
 use std::path::{Path, PathBuf};
 
 use lookalike::engine::Settings;
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::Study;
 use lookalike::walk::Watch;
 
-use crate::collection::{Collection, Wanted};
+use crate::collection::{Collection, CollectionKind};
 use crate::generated;
-use crate::trial::{Bench, LabError};
+use crate::trial::{LabError, TrialRunner};
 
 /// An experiment of the catalogue.
 #[derive(Debug)]
@@ -48,9 +48,9 @@ pub struct Experiment {
     /// The paper.
     pub source: &'static str,
     /// The kind of collection that it takes by default; none when it needs no documents.
-    pub data: Option<Wanted>,
+    pub data: Option<CollectionKind>,
     /// Runs it.
-    pub run: fn(&Desk<'_>) -> Result<Study, LabError>,
+    pub run: fn(&ExperimentContext<'_>) -> Result<Study, LabError>,
 }
 
 /// All experiments, by number.
@@ -89,7 +89,7 @@ pub fn find(id: &str) -> Option<&'static Experiment> {
 
 /// The inputs and settings of an experiment.
 #[derive(Debug)]
-pub struct Desk<'d> {
+pub struct ExperimentContext<'d> {
     /// The collection that the user named.
     pub given: Option<Collection>,
     /// The folder of known collections.
@@ -106,36 +106,36 @@ pub struct Desk<'d> {
     pub watch: &'d Watch,
 }
 
-impl Desk<'_> {
+impl ExperimentContext<'_> {
     /// Returns the collection that the user named, else a known one, else a generated one.
-    pub fn collection(&self, wanted: Wanted) -> Result<Collection, LabError> {
+    pub fn collection(&self, kind: CollectionKind) -> Result<Collection, LabError> {
         if let Some(given) = &self.given {
             return Ok(given.clone());
         }
-        let known = self.data.as_deref().map(|data| wanted.known(data)).transpose()?.flatten();
-        Ok(known.unwrap_or_else(|| generated::collection(wanted, self.seed)))
+        let known = self.data.as_deref().map(|data| kind.open_known(data)).transpose()?.flatten();
+        Ok(known.unwrap_or_else(|| generated::collection(kind, self.seed)))
     }
 
     /// Returns the collection that the user named; else every known collection of these kinds that is there; else a generated
     /// one.
-    pub fn collections(&self, wanted: &[Wanted]) -> Result<Vec<Collection>, LabError> {
+    pub fn collections(&self, kinds: &[CollectionKind]) -> Result<Vec<Collection>, LabError> {
         let known = match (&self.given, &self.data) {
             (None, Some(data)) => {
-                wanted.iter().map(|wanted| wanted.known(data)).collect::<Result<Vec<_>, _>>()?
+                kinds.iter().map(|kind| kind.open_known(data)).collect::<Result<Vec<_>, _>>()?
             }
             _ => Vec::new(),
         };
         let known: Vec<Collection> = known.into_iter().flatten().collect();
-        match (known.is_empty(), wanted.first()) {
+        match (known.is_empty(), kinds.first()) {
             (true, Some(first)) => Ok(vec![self.collection(*first)?]),
             _ => Ok(known),
         }
     }
 
-    /// A bench for trials on a copy of a collection that lies in `folder`.
-    pub fn bench<'b>(&self, shelf: &'b Shelf, folder: &Path) -> Bench<'b> {
-        Bench {
-            shelf,
+    /// Returns a runner of trials on a copy of a collection that lies in `folder`.
+    pub fn trial_runner<'b>(&self, documents: &'b DocumentCopy, folder: &Path) -> TrialRunner<'b> {
+        TrialRunner {
+            documents,
             folder: folder.join("trials"),
             settings: self.settings.clone(),
             max_group: MAX_GROUP,

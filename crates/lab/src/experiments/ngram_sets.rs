@@ -15,10 +15,10 @@ use lookalike::report::study::{Grid, Lines, Plot, Value};
 use lookalike::text::hash::Secret;
 use lookalike::text::{Profile, stop};
 
-use crate::collection::Wanted;
-use crate::experiments::{Desk, Experiment};
+use crate::collection::CollectionKind;
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::{Share, logarithmic, measured, unit_axis};
-use crate::sketches::{Reading, Sketcher};
+use crate::sketches::{AnalysedTexts, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -26,7 +26,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E21",
     title: "Which n-grams SimHash should vote by: recall at equal numbers of candidates",
     source: "thesis, Weimar 2014, table 3.1 and chapter 5",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -34,10 +34,10 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
 const DOCUMENTS: usize = 20_000;
 
 /// The most bits that differ in tables and the picture.
-const MOST: usize = 10;
+const MAX_DISTANCE: usize = 10;
 
 /// Distances that there are.
-const ALL: usize = 65;
+const DISTANCES: usize = 65;
 
 /// Sets of n-grams: a name, the lengths, and whether function words are left out.
 const SETS: [(&str, &str, bool); 7] = [
@@ -54,7 +54,7 @@ const SETS: [(&str, &str, bool); 7] = [
 const BUDGETS: [f64; 6] = [0.5, 1.0, 2.0, 5.0, 10.0, 50.0];
 
 /// The budget that the first sentence tells of.
-const TOLD: usize = 2;
+const LEAD_BUDGET: usize = 2;
 
 /// Table 3.1 of the thesis: k, precision, recall.
 const PUBLISHED: [(usize, f64, f64); 3] = [(1, 0.78, 0.63), (3, 0.54, 0.81), (5, 0.38, 0.92)];
@@ -63,19 +63,19 @@ const PUBLISHED: [(usize, f64, f64); 3] = [(1, 0.78, 0.63), (3, 0.54, 0.81), (5,
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Distances {
     /// All pairs.
-    all: [u64; ALL],
+    all: [u64; DISTANCES],
     /// Relevant ones.
-    relevant: [u64; ALL],
+    relevant: [u64; DISTANCES],
     /// All relevant pairs, at whatever distance.
     total: u64,
 }
 
 impl Distances {
     fn new(total: usize) -> Self {
-        Distances { all: [0; ALL], relevant: [0; ALL], total: total as u64 }
+        Distances { all: [0; DISTANCES], relevant: [0; DISTANCES], total: total as u64 }
     }
 
-    fn up_to(counts: &[u64; ALL], k: usize) -> u64 {
+    fn up_to(counts: &[u64; DISTANCES], k: usize) -> u64 {
         counts[..=k].iter().sum()
     }
 
@@ -107,24 +107,24 @@ impl Distances {
     }
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::News)?;
-    let items = collection.items(desk.documents.min(DOCUMENTS), desk.seed, &[], desk.watch)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::News)?;
+    let items = collection.items(context.documents.min(DOCUMENTS), context.seed, &[], context.watch)?;
     let profile = Profile::thesis();
-    let all = Reading::new(&profile, items.iter().map(|item| item.text.as_str()), desk.watch)?;
-    let kept = different(&all);
+    let all = AnalysedTexts::new(&profile, items.iter().map(|item| item.text.as_str()), context.watch)?;
+    let kept = distinct_documents(&all);
     let texts = || kept.iter().map(|&place| items[place].text.as_str());
     drop(all);
-    let reading = Reading::new(&profile, texts(), desk.watch)?;
-    let relevant = relevant(&reading, desk)?;
+    let analysed = AnalysedTexts::new(&profile, texts(), context.watch)?;
+    let relevant = relevant(&analysed, context)?;
     let without = Profile { stop: stop::LANGUAGES.to_vec(), ..profile };
-    let thinned = Reading::new(&without, texts(), desk.watch)?;
+    let thinned = AnalysedTexts::new(&without, texts(), context.watch)?;
     let mut results = Vec::new();
     for (name, lengths, stopped) in SETS {
-        let fingerprints = fingerprints(if stopped { &thinned } else { &reading }, lengths, desk)?;
-        results.push((name, distances(&fingerprints, &relevant, desk)?));
+        let fingerprints = fingerprints(if stopped { &thinned } else { &analysed }, lengths, context)?;
+        results.push((name, distances(&fingerprints, &relevant, context)?));
     }
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("documents", items.len().to_string());
     study.fact("different documents", kept.len().to_string());
     study.fact("relevant pairs", relevant.len().to_string());
@@ -133,23 +133,26 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 }
 
 /// The first of equal documents, by places.
-fn different(reading: &Reading<'_>) -> Vec<usize> {
+fn distinct_documents(analysed: &AnalysedTexts<'_>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
-    let fresh = |&place: &usize| {
-        let page = reading.page(place);
+    let is_first = |&place: &usize| {
+        let page = analysed.page(place);
         !page.is_empty() && seen.insert(page.digest(Secret::of_process()))
     };
-    (0..reading.len()).filter(fresh).collect()
+    (0..analysed.len()).filter(is_first).collect()
 }
 
 /// All pairs whose sets of words have a Jaccard similarity of 0.9 or more. Two such sets share one of the first words of
 /// both, rare ones first; so only those that do are compared.
-fn relevant(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Vec<(u32, u32)>, LabError> {
+fn relevant(
+    analysed: &AnalysedTexts<'_>,
+    context: &ExperimentContext<'_>,
+) -> Result<Vec<(u32, u32)>, LabError> {
     let threshold: Threshold = "0.9".parse().map_err(LabError::Request)?;
-    let lexicon = reading.lexicon();
-    let mut sets = Vec::with_capacity(reading.len());
-    for page in reading.pages() {
-        desk.watch.check()?;
+    let lexicon = analysed.lexicon();
+    let mut sets = Vec::with_capacity(analysed.len());
+    for page in analysed.pages() {
+        context.watch.check()?;
         let mut set: Vec<(u32, u64)> = Vec::new();
         set.extend(page.hashes().iter().map(|&word| (lexicon.find(word).documents, word)));
         set.sort_unstable();
@@ -158,21 +161,22 @@ fn relevant(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Vec<(u32, u32)>, L
     }
     let mut index: HashMap<u64, Vec<u32>> = HashMap::new();
     let mut pairs = Vec::new();
-    let mut met = Vec::new();
+    let mut candidates = Vec::new();
     for (number, set) in (0u32..).zip(&sets) {
-        desk.watch.check()?;
-        met.clear();
-        let front =
-            set.len() + 1 - (threshold.least_of(set.len() as u64) as usize).clamp(1, set.len().max(1));
-        for (_, word) in set.iter().take(front) {
+        context.watch.check()?;
+        candidates.clear();
+        let prefix_length =
+            set.len() + 1 - (threshold.min_count(set.len() as u64) as usize).clamp(1, set.len().max(1));
+        for (_, word) in set.iter().take(prefix_length) {
             let others = index.entry(*word).or_default();
-            met.extend_from_slice(others);
+            candidates.extend_from_slice(others);
             others.push(number);
         }
-        met.sort_unstable();
-        met.dedup();
+        candidates.sort_unstable();
+        candidates.dedup();
         pairs.extend(
-            met.iter()
+            candidates
+                .iter()
                 .filter(|&&other| near(set, &sets[other as usize], threshold))
                 .map(|&other| (other, number)),
         );
@@ -196,14 +200,18 @@ fn near(a: &[(u32, u64)], b: &[(u32, u64)], threshold: Threshold) -> bool {
 }
 
 /// The fingerprint of each document; nothing for one without words.
-fn fingerprints(reading: &Reading<'_>, lengths: &str, desk: &Desk<'_>) -> Result<Vec<Option<u64>>, LabError> {
-    let setting = Setting { seed: desk.seed, ..Setting::default() };
+fn fingerprints(
+    analysed: &AnalysedTexts<'_>,
+    lengths: &str,
+    context: &ExperimentContext<'_>,
+) -> Result<Vec<Option<u64>>, LabError> {
+    let setting = Setting { seed: context.seed, ..Setting::default() };
     let sketcher = Sketcher::new(&format!("simhash:n={lengths}"), &setting, &Profile::thesis())?;
-    let mut room = Sketch::default();
-    let mut all = Vec::with_capacity(reading.len());
-    for page in reading.pages() {
-        desk.watch.check()?;
-        let sketched = sketcher.sketch(&page, &mut room);
+    let mut buffer = Sketch::default();
+    let mut all = Vec::with_capacity(analysed.len());
+    for page in analysed.pages() {
+        context.watch.check()?;
+        let sketched = sketcher.sketch(&page, &mut buffer);
         let bytes = sketched.payload.first_chunk().filter(|_| !sketched.keys.is_empty());
         all.push(bytes.map(|bytes| u64::from_le_bytes(*bytes)));
     }
@@ -214,13 +222,13 @@ fn fingerprints(reading: &Reading<'_>, lengths: &str, desk: &Desk<'_>) -> Result
 fn distances(
     fingerprints: &[Option<u64>],
     relevant: &[(u32, u32)],
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
 ) -> Result<Distances, LabError> {
     let mut distances = Distances::new(relevant.len());
-    let there: Vec<u64> = fingerprints.iter().copied().flatten().collect();
-    for (number, one) in there.iter().enumerate() {
-        desk.watch.check()?;
-        for other in &there[..number] {
+    let present: Vec<u64> = fingerprints.iter().copied().flatten().collect();
+    for (number, one) in present.iter().enumerate() {
+        context.watch.check()?;
+        for other in &present[..number] {
             distances.all[(one ^ other).count_ones() as usize] += 1;
         }
     }
@@ -233,17 +241,17 @@ fn distances(
 
 fn report(study: &mut Study, results: &[(&str, Distances)]) {
     let total = results.first().map_or(0, |(_, distances)| distances.total);
-    let budget = BUDGETS[TOLD] * total as f64;
+    let budget = BUDGETS[LEAD_BUDGET] * total as f64;
     let mut ranked: Vec<(f64, &str)> =
         results.iter().filter_map(|(name, distances)| Some((distances.recall_of(budget)?, *name))).collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let told: Vec<String> = ranked.iter().map(|(recall, name)| format!("{name}: {recall:.3}")).collect();
+    let recalls: Vec<String> = ranked.iter().map(|(recall, name)| format!("{name}: {recall:.3}")).collect();
     study.lead = match total {
         0 => "No two different documents of the collection have nearly the same words.".to_owned(),
         _ => format!(
             "With {} candidates for each relevant pair, nearest first, n-grams find, best first, {}.",
-            BUDGETS[TOLD],
-            told.join("; ")
+            BUDGETS[LEAD_BUDGET],
+            recalls.join("; ")
         ),
     };
     study.table(equal_candidates(results, total));
@@ -278,7 +286,7 @@ fn by_k(results: &[(&str, Distances)]) -> Grid {
     let heads = ["n-grams", "k", "candidates", "relevant found", "precision", "recall", "95 %"];
     let mut grid = Grid::new("Pairs within k of 64 bits", heads);
     for (name, distances) in results {
-        for k in 0..=MOST {
+        for k in 0..=MAX_DISTANCE {
             let recall = distances.recall(k);
             grid.row([
                 Value::from(*name),
@@ -343,7 +351,7 @@ fn combinations(results: &[(&str, Distances)]) -> Grid {
 
 fn picture(results: &[(&str, Distances)]) -> Plot {
     let line = |(name, distances): &(&str, Distances)| {
-        let points = (0..=MOST).filter(|&k| distances.candidates(k) > 0);
+        let points = (0..=MAX_DISTANCE).filter(|&k| distances.candidates(k) > 0);
         measured(*name, points.filter_map(|k| distances.recall(k).point(distances.candidates(k) as f64)))
     };
     Plot::Lines(Lines {
@@ -375,10 +383,11 @@ mod tests {
     #[test]
     fn relevant_pairs_are_those_of_comparing_all_with_all() {
         let (watch, texts) = (Watch::default(), collection());
-        let desk = testing::desk(&texts, &watch);
-        let reading = Reading::new(&Profile::thesis(), texts.iter().map(String::as_str), &watch).unwrap();
+        let context = testing::context(&texts, &watch);
+        let analysed =
+            AnalysedTexts::new(&Profile::thesis(), texts.iter().map(String::as_str), &watch).unwrap();
         let sets: Vec<BTreeSet<u64>> =
-            reading.pages().map(|page| page.hashes().iter().copied().collect()).collect();
+            analysed.pages().map(|page| page.hashes().iter().copied().collect()).collect();
         let mut expected = Vec::new();
         for (b, two) in (0u32..).zip(&sets) {
             for (a, one) in (0u32..).zip(&sets[..b as usize]) {
@@ -388,7 +397,7 @@ mod tests {
                 }
             }
         }
-        let mut found = relevant(&reading, &desk).unwrap();
+        let mut found = relevant(&analysed, &context).unwrap();
         found.sort_unstable();
         expected.sort_unstable();
         assert_eq!(found, expected);
@@ -409,16 +418,16 @@ mod tests {
     #[test]
     fn sets_are_compared_on_a_small_collection() {
         let (watch, texts) = (Watch::default(), collection());
-        let desk = testing::desk(&texts, &watch);
-        let study = run(&desk).unwrap();
-        assert_eq!(study, run(&desk).unwrap());
+        let context = testing::context(&texts, &watch);
+        let study = run(&context).unwrap();
+        assert_eq!(study, run(&context).unwrap());
         assert!(
             study.facts.contains(&("different documents".to_owned(), "200".to_owned())),
             "{:?}",
             study.facts
         );
         let Block::Table(grid) = &study.blocks[2] else { panic!("{:?}", study.blocks[2]) };
-        assert_eq!(grid.rows.len(), SETS.len() * (MOST + 1));
+        assert_eq!(grid.rows.len(), SETS.len() * (MAX_DISTANCE + 1));
         // Recall never falls as k grows, and candidates are at least what is found.
         for rows in grid.rows.windows(2).filter(|rows| rows[0][0] == rows[1][0]) {
             let [Value::Count(before), Value::Count(after)] = [&rows[0][3], &rows[1][3]] else {

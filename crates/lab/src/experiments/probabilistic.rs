@@ -14,12 +14,12 @@ use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike::text::{Profile, hash};
 
-use crate::collection::{Item, Wanted};
+use crate::collection::{CollectionKind, Item};
 use crate::draws::Draws;
 use crate::edits::{Edit, Editor};
-use crate::experiments::{Desk, Experiment};
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::{Share, logarithmic, measured, unit_axis};
-use crate::sketches::{Reading, Sketched, Sketcher};
+use crate::sketches::{AnalysedTexts, DocumentSketch, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -27,7 +27,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E18",
     title: "Asking for likely fingerprints, against lookup tables",
     source: "Sood, Loguinov 2011; thesis, Weimar 2014",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -38,7 +38,7 @@ const K: u32 = 3;
 const PROBES: [usize; 10] = [1, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000];
 
 /// The most of them.
-const MOST: usize = 2_000;
+const MAX_PROBES: usize = 2_000;
 
 /// Numbers of probes whose cost is measured.
 const TIMED: [usize; 5] = [10, 50, 200, 500, 2_000];
@@ -73,29 +73,29 @@ const QUERIES: usize = 400;
 struct Pair {
     distance: u32,
     /// The probe that finds the copy, counting from 1, if the original asks; nothing when none of them does.
-    there: Option<usize>,
+    forward_rank: Option<usize>,
     /// The same if the copy asks.
-    back: Option<usize>,
+    backward_rank: Option<usize>,
 }
 
 impl Pair {
     fn found_by(&self, probes: usize, both: bool) -> bool {
         let by = |rank: Option<usize>| rank.is_some_and(|rank| rank <= probes);
-        by(self.there) || both && by(self.back)
+        by(self.forward_rank) || both && by(self.backward_rank)
     }
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::News)?;
-    let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
-    let (texts, copies) = copies(&items, desk)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::News)?;
+    let items = collection.items(context.documents, context.seed, &[], context.watch)?;
+    let (texts, copies) = copies(&items, context)?;
     let originals = texts.iter().map(|&place| items[place].text.as_str());
     let edited = copies.iter().map(|(_, text)| text.as_str());
-    let reading = Reading::with_more(&Profile::web(), originals, edited, desk.watch)?;
-    let by_spread = SPREADS.map(|spread| pairs(&reading, texts.len(), &copies, spread, desk));
+    let analysed = AnalysedTexts::with_more(&Profile::web(), originals, edited, context.watch)?;
+    let by_spread = SPREADS.map(|spread| pairs(&analysed, texts.len(), &copies, spread, context));
     let by_spread = by_spread.into_iter().collect::<Result<Vec<Vec<Pair>>, LabError>>()?;
-    let costs = costs(&reading, texts.len(), desk)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+    let costs = costs(&analysed, texts.len(), context)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("documents copied", texts.len().to_string());
     study.fact("copies", copies.len().to_string());
     study.fact(format!("pairs 1 to {K} bits apart"), by_spread[DEFAULT].len().to_string());
@@ -107,20 +107,20 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 /// Documents by their places, and copies by the number of their document.
 type Copies = (Vec<usize>, Vec<(usize, String)>);
 
-fn copies(items: &[Item], desk: &Desk<'_>) -> Result<Copies, LabError> {
-    let mut draws = Draws::new(desk.seed, 18);
+fn copies(items: &[Item], context: &ExperimentContext<'_>) -> Result<Copies, LabError> {
+    let mut draws = Draws::new(context.seed, 18);
     let mut editor = Editor::new(items.iter().map(|item| item.text.as_str()), &mut draws);
     let (mut originals, mut copies) = (Vec::new(), Vec::new());
     for place in draws.distinct(items.len(), items.len()) {
-        desk.watch.check()?;
+        context.watch.check()?;
         if originals.len() == DOCUMENTS {
             break;
         }
-        let draft = editor.draft(&items[place].text);
-        if draft.words() >= LEAST_WORDS {
+        let parsed = editor.parse(&items[place].text);
+        if parsed.words() >= LEAST_WORDS {
             let number = originals.len();
             originals.push(place);
-            let edited = EDITS.map(|edits| draft.edited(Edit::Substitute, edits, &editor, &mut draws));
+            let edited = EDITS.map(|edits| parsed.edited(Edit::Substitute, edits, &editor, &mut draws));
             copies.extend(edited.into_iter().flatten().map(|text| (number, text)));
         }
     }
@@ -133,35 +133,39 @@ fn probabilistic(probes: usize, target: &str, spread: &str, seed: u64) -> Result
 }
 
 /// The probe by which `asks` finds `other`.
-fn rank(asks: &Sketched, other: &Sketched) -> Option<usize> {
+fn rank(asks: &DocumentSketch, other: &DocumentSketch) -> Option<usize> {
     let own: &Key = other.keys.first()?;
     asks.keys.iter().position(|key| key.value == own.value)
 }
 
 /// Pairs of originals and copies that are near each other and not equal.
 fn pairs(
-    reading: &Reading<'_>,
+    analysed: &AnalysedTexts<'_>,
     originals: usize,
     copies: &[(usize, String)],
     spread: &str,
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
 ) -> Result<Vec<Pair>, LabError> {
     // All of the most likely ones, whatever part of the probability they make up.
-    let sketcher = probabilistic(MOST, "1", spread, desk.seed)?;
-    let mut room = Sketch::default();
+    let sketcher = probabilistic(MAX_PROBES, "1", spread, context.seed)?;
+    let mut buffer = Sketch::default();
     let mut pairs = Vec::new();
-    let mut last: Option<(usize, Sketched)> = None;
+    let mut last: Option<(usize, DocumentSketch)> = None;
     for (place, (number, _)) in copies.iter().enumerate() {
-        desk.watch.check()?;
+        context.watch.check()?;
         if last.as_ref().is_none_or(|(known, _)| known != number) {
-            last = Some((*number, sketcher.sketch(&reading.page(*number), &mut room)));
+            last = Some((*number, sketcher.sketch(&analysed.page(*number), &mut buffer)));
         }
         let Some((_, original)) = &last else { continue };
-        let copy = sketcher.sketch(&reading.page(originals + place), &mut room);
+        let copy = sketcher.sketch(&analysed.page(originals + place), &mut buffer);
         let distance: u32 =
             original.payload.iter().zip(&copy.payload).map(|(a, b)| (a ^ b).count_ones()).sum();
         if (1..=K).contains(&distance) {
-            pairs.push(Pair { distance, there: rank(original, &copy), back: rank(&copy, original) });
+            pairs.push(Pair {
+                distance,
+                forward_rank: rank(original, &copy),
+                backward_rank: rank(&copy, original),
+            });
         }
     }
     Ok(pairs)
@@ -186,16 +190,20 @@ struct Cost {
     probes: Option<usize>,
 }
 
-fn costs(reading: &Reading<'_>, originals: usize, desk: &Desk<'_>) -> Result<Costs, LabError> {
+fn costs(
+    analysed: &AnalysedTexts<'_>,
+    originals: usize,
+    context: &ExperimentContext<'_>,
+) -> Result<Costs, LabError> {
     let queries = originals.min(QUERIES);
-    let plain = probabilistic(1, "1", SPREADS[DEFAULT], desk.seed)?;
-    let (own, base) = sketches(&plain, reading, queries, desk)?;
-    let fingerprint = |sketched: &Sketched| {
+    let plain = probabilistic(1, "1", SPREADS[DEFAULT], context.seed)?;
+    let (own, base) = sketches(&plain, analysed, queries, context)?;
+    let fingerprint = |sketched: &DocumentSketch| {
         let bytes = sketched.payload.first_chunk().copied().unwrap_or_default();
         [u64::from_le_bytes(bytes)]
     };
-    let count = STORED.min(STORED_EACH.saturating_mul(desk.documents)).max(own.len());
-    let mut draws = Draws::new(desk.seed, 19);
+    let count = STORED.min(STORED_EACH.saturating_mul(context.documents)).max(own.len());
+    let mut draws = Draws::new(context.seed, 19);
     let mut stored: Vec<[u64; 1]> = own.iter().map(fingerprint).collect();
     stored.resize_with(count, || [draws.next()]);
     let mut rows = Vec::new();
@@ -221,10 +229,10 @@ fn costs(reading: &Reading<'_>, originals: usize, desk: &Desk<'_>) -> Result<Cos
         .collect();
     let table = HammingTables::new(&values, 64, 0, "1")?;
     let limited = TIMED.map(|probes| (probes, "1", format!("{probes} probes")));
-    let aimed = [(MOST, "0.95", format!("probes for 95 %, at most {MOST}"))];
+    let aimed = [(MAX_PROBES, "0.95", format!("probes for 95 %, at most {MAX_PROBES}"))];
     for (probes, target, name) in limited.into_iter().chain(aimed) {
-        let sketcher = probabilistic(probes, target, SPREADS[DEFAULT], desk.seed)?;
-        let (asked, time) = sketches(&sketcher, reading, queries, desk)?;
+        let sketcher = probabilistic(probes, target, SPREADS[DEFAULT], context.seed)?;
+        let (asked, time) = sketches(&sketcher, analysed, queries, context)?;
         let begun = Instant::now();
         for key in asked.iter().flat_map(|sketched| &sketched.keys) {
             black_box(table.near(&[key.value], |number, _| {
@@ -248,17 +256,17 @@ fn costs(reading: &Reading<'_>, originals: usize, desk: &Desk<'_>) -> Result<Cos
 /// Sketches of the first documents, and the microseconds that one of them takes the method.
 fn sketches(
     sketcher: &Sketcher,
-    reading: &Reading<'_>,
+    analysed: &AnalysedTexts<'_>,
     count: usize,
-    desk: &Desk<'_>,
-) -> Result<(Vec<Sketched>, f64), LabError> {
-    let mut room = Sketch::default();
-    let sketched = (0..count).map(|index| sketcher.sketch(&reading.page(index), &mut room)).collect();
-    desk.watch.check()?;
+    context: &ExperimentContext<'_>,
+) -> Result<(Vec<DocumentSketch>, f64), LabError> {
+    let mut buffer = Sketch::default();
+    let sketched = (0..count).map(|index| sketcher.sketch(&analysed.page(index), &mut buffer)).collect();
+    context.watch.check()?;
     let begun = Instant::now();
     for index in 0..count {
-        sketcher.method().sketch(&reading.page(index), &mut room);
-        black_box(&room);
+        sketcher.method().sketch(&analysed.page(index), &mut buffer);
+        black_box(&buffer);
     }
     Ok((sketched, begun.elapsed().as_secs_f64() * 1e6 / count.max(1) as f64))
 }
@@ -277,7 +285,7 @@ fn report(study: &mut Study, by_spread: &[Vec<Pair>], costs: &Costs) {
     let tables = costs.rows.first().map_or(0.0, |cost| cost.looking);
     let reached = match enough {
         Some(probes) => format!("{probes} probes find 95 % of them"),
-        None => format!("{MOST} probes do not find 95 % of them"),
+        None => format!("{MAX_PROBES} probes do not find 95 % of them"),
     };
     let slower = costs.rows.iter().find(|cost| cost.probes == Some(COMPARED));
     let slower = slower.map_or_else(String::new, |cost| {
@@ -375,7 +383,7 @@ fn picture(pairs: &[Pair]) -> Plot {
         measured(name, points)
     };
     let bits = |distance: u32| line(format!("{distance} of 64 bits apart"), Some(distance));
-    let ends = [1.0, MOST as f64].map(|x| Point::new(x, 0.95)).to_vec();
+    let ends = [1.0, MAX_PROBES as f64].map(|x| Point::new(x, 0.95)).to_vec();
     let published = Series { name: "published".to_owned(), origin: Origin::Published, points: ends };
     Plot::Lines(Lines {
         name: "Pairs found by probes".to_owned(),
@@ -396,39 +404,39 @@ mod tests {
     fn ranks_are_what_methods_with_fewer_probes_find() {
         let watch = Watch::default();
         let texts = testing::texts(60, 250);
-        let desk = testing::desk(&texts, &watch);
-        let items = desk.given.as_ref().unwrap().items(99, 1, &[], &watch).unwrap();
-        let (originals, copies) = copies(&items, &desk).unwrap();
-        let reading = Reading::with_more(
+        let context = testing::context(&texts, &watch);
+        let items = context.given.as_ref().unwrap().items(99, 1, &[], &watch).unwrap();
+        let (originals, copies) = copies(&items, &context).unwrap();
+        let analysed = AnalysedTexts::with_more(
             &Profile::web(),
             originals.iter().map(|&place| items[place].text.as_str()),
             copies.iter().map(|(_, text)| text.as_str()),
             &watch,
         )
         .unwrap();
-        let pairs = pairs(&reading, originals.len(), &copies, SPREADS[DEFAULT], &desk).unwrap();
+        let pairs = pairs(&analysed, originals.len(), &copies, SPREADS[DEFAULT], &context).unwrap();
         assert!(pairs.len() > 30, "{}", pairs.len());
         for probes in [1, 20, 200] {
-            let sketcher = probabilistic(probes, "1", SPREADS[DEFAULT], desk.seed).unwrap();
-            let mut room = Sketch::default();
+            let sketcher = probabilistic(probes, "1", SPREADS[DEFAULT], context.seed).unwrap();
+            let mut buffer = Sketch::default();
             let mut met = 0;
             for (place, (number, _)) in copies.iter().enumerate() {
                 let [a, b] = [*number, originals.len() + place]
-                    .map(|index| sketcher.sketch(&reading.page(index), &mut room));
-                met += u64::from(a.payload != b.payload && sketcher.meet(&a, &b).is_some());
+                    .map(|index| sketcher.sketch(&analysed.page(index), &mut buffer));
+                met += u64::from(a.payload != b.payload && sketcher.score(&a, &b).is_some());
             }
             assert_eq!(met, recall(&pairs, probes, None, true).part, "{probes}");
         }
         // More probes find more, and all pairs one bit apart are found by 64.
-        assert_eq!(recall(&pairs, MOST, Some(1), false).value(), Some(1.0));
-        assert!(recall(&pairs, 50, None, false).part < recall(&pairs, MOST, None, false).part);
+        assert_eq!(recall(&pairs, MAX_PROBES, Some(1), false).value(), Some(1.0));
+        assert!(recall(&pairs, 50, None, false).part < recall(&pairs, MAX_PROBES, None, false).part);
     }
 
     #[test]
     fn a_small_collection_is_enough() {
         let watch = Watch::default();
         let texts = testing::texts(20, 200);
-        let study = run(&Desk { documents: 20, ..testing::desk(&texts, &watch) }).unwrap();
+        let study = run(&ExperimentContext { documents: 20, ..testing::context(&texts, &watch) }).unwrap();
         let Block::Table(recalls) = &study.blocks[0] else { panic!("{:?}", study.blocks[0]) };
         assert_eq!(recalls.rows.len(), PROBES.len() + 1);
         let Block::Table(costs) = &study.blocks[2] else { panic!("{:?}", study.blocks[2]) };

@@ -12,7 +12,7 @@ use lookalike::report::study::{Grid, Value};
 use lookalike::text::{Analyser, Features, Profile};
 
 use crate::draws::Draws;
-use crate::experiments::{Desk, Experiment};
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::Share;
 use crate::trial::LabError;
 
@@ -113,14 +113,14 @@ struct Case {
 }
 
 impl Case {
-    fn new(bits: usize, count: usize, desk: &Desk<'_>) -> Result<Self, LabError> {
+    fn new(bits: usize, count: usize, context: &ExperimentContext<'_>) -> Result<Self, LabError> {
         let primes = primes(count);
-        let mut draws = Draws::new(desk.seed, (bits * 100_000 + count) as u64);
+        let mut draws = Draws::new(context.seed, (bits * 100_000 + count) as u64);
         let (mut pairs, mut sets) = (Share::default(), Share::default());
-        for _ in 0..SETS.min(desk.documents / SET).max(1) {
+        for _ in 0..SETS.min(context.documents / SET).max(1) {
             let set: Vec<Number> = (0..SET).map(|_| random(bits, &mut draws)).collect();
             for &prime in &primes {
-                desk.watch.check()?;
+                context.watch.check()?;
                 let rests: Vec<u64> = set.iter().map(|number| remainder(number, prime)).collect();
                 let before = pairs.part;
                 for (place, one) in rests.iter().enumerate() {
@@ -156,20 +156,25 @@ struct Trial {
 }
 
 /// Counts how often the method takes two different texts for one. `bound` is the upper bound that it promises for their share.
-fn trial(name: String, parameters: &str, bound: f64, desk: &Desk<'_>) -> Result<Trial, LabError> {
+fn trial(
+    name: String,
+    parameters: &str,
+    bound: f64,
+    context: &ExperimentContext<'_>,
+) -> Result<Trial, LabError> {
     let mut analyser = Analyser::new(&Profile::web());
-    let (mut features, mut room) = (Features::default(), Sketch::default());
+    let (mut features, mut buffer) = (Features::default(), Sketch::default());
     let mut collisions = Share::default();
-    let mut draws = Draws::new(desk.seed, 14);
-    for seed in 0..SEEDS.min(desk.documents as u64) {
-        desk.watch.check()?;
+    let mut draws = Draws::new(context.seed, 14);
+    for seed in 0..SEEDS.min(context.documents as u64) {
+        context.watch.check()?;
         let method = method(&format!("rabin:input=raw,{parameters},seed={seed}"), &Setting::default())?;
         let mut payloads = Vec::new();
         for _ in 0..TEXTS {
             let text: String = (0..BYTES).map(|_| char::from(b'a' + draws.below(26) as u8)).collect();
             analyser.read(&text, &mut features);
-            method.sketch(&Page { text: &text, features: &features }, &mut room);
-            payloads.push((text, room.payload.clone()));
+            method.sketch(&Page { text: &text, features: &features }, &mut buffer);
+            payloads.push((text, buffer.payload.clone()));
         }
         let [(one, a), (two, b)] = [&payloads[0], &payloads[1]];
         collisions.count(one != two && method.accept(a, b, 1).is_some());
@@ -177,21 +182,21 @@ fn trial(name: String, parameters: &str, bound: f64, desk: &Desk<'_>) -> Result<
     Ok(Trial { name, bound, collisions })
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let cases = CASES.map(|(bits, primes)| Case::new(bits, primes, desk));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let cases = CASES.map(|(bits, primes)| Case::new(bits, primes, context));
     let cases: Vec<Case> = cases.into_iter().collect::<Result<_, _>>()?;
     let mut trials = Vec::new();
     for error in ERRORS {
         let parameters = format!("family=prime,documents={TEXTS},bytes={BYTES},error={error}");
-        trials.push(trial(format!("a prime for an error of {error}"), &parameters, error, desk)?);
+        trials.push(trial(format!("a prime for an error of {error}"), &parameters, error, context)?);
     }
     for degree in DEGREES {
         let parameters = format!("family=gf2,polynomial=random,degree={degree}");
         // The bits of a text, and one before it.
         let bound = (TEXTS * TEXTS) as f64 * (8 * BYTES + 1) as f64 / f64::from(degree).exp2();
-        trials.push(trial(format!("a polynomial of degree {degree}"), &parameters, bound.min(1.0), desk)?);
+        trials.push(trial(format!("a polynomial of degree {degree}"), &parameters, bound.min(1.0), context)?);
     }
-    let mut study = desk.study(&EXPERIMENT, None);
+    let mut study = context.study(&EXPERIMENT, None);
     report(&mut study, &cases, &trials);
     Ok(study)
 }
@@ -334,16 +339,16 @@ mod tests {
     #[test]
     fn no_case_is_above_its_bound() {
         let watch = Watch::default();
-        let desk = Desk { documents: 40, ..testing::desk(&[], &watch) };
-        let study = run(&desk).unwrap();
+        let context = ExperimentContext { documents: 40, ..testing::context(&[], &watch) };
+        let study = run(&context).unwrap();
         assert!(study.lead.starts_with("0 of 7 cases are above their bound, and 0 of 6"), "{}", study.lead);
-        assert_eq!(study, run(&desk).unwrap());
+        assert_eq!(study, run(&context).unwrap());
         // Eight bits are few enough to see collisions.
         let collisions = trial(
             String::new(),
             "family=gf2,polynomial=random,degree=8",
             1.0,
-            &Desk { documents: 1_000, ..desk },
+            &ExperimentContext { documents: 1_000, ..context },
         );
         assert!(collisions.unwrap().collisions.part > 0);
     }

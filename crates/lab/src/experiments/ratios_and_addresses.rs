@@ -9,16 +9,16 @@ use lookalike_census::random_addresses::{self, Counting, Server};
 use lookalike_census::result_ratios::{self, Counts};
 use lookalike_census::simulation::{Servers, SimulatedEngine};
 
-use super::world::{Taste, World, cells_with_truth};
-use super::{Desk, Experiment};
-use crate::collection::Wanted;
+use super::world::{PagePreference, World, cells_with_truth};
+use super::{Experiment, ExperimentContext};
+use crate::collection::CollectionKind;
 use crate::trial::LabError;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "E16",
     title: "Sizes from result counts and from random addresses, on worlds of known size",
     source: "Lawrence and Giles 1998, 1999, in the IIR-19 slides",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -34,31 +34,31 @@ const SERVERS: usize = 10_900;
 /// Servers found after which the estimate is drawn in the picture.
 const FOUND: [usize; 5] = [100, 250, 500, 1_000, 2_500];
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let (world, collection) = World::new(desk)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let (world, collection) = World::new(context)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("pages", world.pages.len().to_string());
     study.fact("queries", QUERIES.to_string());
-    let ratios = ratios(desk, &world, &mut study)?;
-    let addresses = addresses(desk, &mut study, SPACE, SERVERS)?;
+    let ratios = ratios(context, &world, &mut study)?;
+    let addresses = addresses(context, &mut study, SPACE, SERVERS)?;
     study.lead = format!("{ratios} {addresses}");
     Ok(study)
 }
 
 /// Two engines, one of them with pages that are gone.
-struct Scene {
+struct Scenario {
     name: &'static str,
-    taste: Taste,
+    preference: PagePreference,
     stale: f64,
 }
 
-const SCENES: [Scene; 3] = [
-    Scene { name: "independent", taste: Taste::None, stale: 0.0 },
-    Scene { name: "the first prefers long pages", taste: Taste::Long, stale: 0.0 },
-    Scene { name: "a tenth of the first is gone", taste: Taste::None, stale: STALE },
+const SCENARIOS: [Scenario; 3] = [
+    Scenario { name: "independent", preference: PagePreference::None, stale: 0.0 },
+    Scenario { name: "the first prefers long pages", preference: PagePreference::Long, stale: 0.0 },
+    Scenario { name: "a tenth of the first is gone", preference: PagePreference::None, stale: STALE },
 ];
 
-fn ratios(desk: &Desk<'_>, world: &World, study: &mut Study) -> Result<String, LabError> {
+fn ratios(context: &ExperimentContext<'_>, world: &World, study: &mut Study) -> Result<String, LabError> {
     let mut table = Grid::new(
         "How many times as large the first engine is, of pages that are there",
         [
@@ -84,12 +84,12 @@ fn ratios(desk: &Desk<'_>, world: &World, study: &mut Study) -> Result<String, L
         ["engines", "truth", "estimate", "95 %", "holds the truth"],
     );
     let mut lead = String::new();
-    for (number, scene) in SCENES.iter().enumerate() {
-        let seed = Random::part(desk.seed, number as u64).bits();
-        let outcome = search(desk, world, scene, seed)?;
+    for (number, scenario) in SCENARIOS.iter().enumerate() {
+        let seed = Random::part(context.seed, number as u64).bits();
+        let outcome = search(context, world, scenario, seed)?;
         for (name, counts) in [("as claimed", &outcome.claimed), ("page by page", &outcome.verified)] {
             let found = result_ratios::ratios(counts, seed);
-            let mut row = vec![scene.name.into(), name.into(), outcome.ratio.into()];
+            let mut row = vec![scenario.name.into(), name.into(), outcome.ratio.into()];
             let three = found.map(|found| [found.mean, found.geometric, found.of_sums]);
             for which in 0..3 {
                 row.extend(cells_with_truth(three.map(|three| three[which]), outcome.ratio));
@@ -100,7 +100,7 @@ fn ratios(desk: &Desk<'_>, world: &World, study: &mut Study) -> Result<String, L
             table.row(row);
         }
         let estimate = result_ratios::web_by_overlap(&outcome.verified, seed);
-        let mut row = vec![scene.name.into(), outcome.world.into()];
+        let mut row = vec![scenario.name.into(), outcome.world.into()];
         row.extend(cells_with_truth(estimate, outcome.world));
         web.row(row);
         if let (0, Some(found)) = (number, result_ratios::ratios(&outcome.verified, seed)) {
@@ -126,14 +126,19 @@ struct Outcome {
     world: f64,
 }
 
-fn search(desk: &Desk<'_>, world: &World, scene: &Scene, seed: u64) -> Result<Outcome, LabError> {
-    let parts = [(0.4, scene.taste), (0.25, Taste::None)];
+fn search(
+    context: &ExperimentContext<'_>,
+    world: &World,
+    scenario: &Scenario,
+    seed: u64,
+) -> Result<Outcome, LabError> {
+    let parts = [(0.4, scenario.preference), (0.25, PagePreference::None)];
     let [first, second] = [0, 1].map(|n| {
         let own_seed = Random::part(seed, n as u64).bits();
         let pages = world.part(parts[n].0, parts[n].1, own_seed);
         (world.engine(&pages, MOST_RESULTS as usize, own_seed), pages)
     });
-    let gone = gone(&first.1, scene.stale, seed);
+    let gone = gone(&first.1, scenario.stale, seed);
     let is_there = |page: &Page| gone.binary_search(page).is_err();
     let there = |pages: &[Page]| pages.iter().filter(|page| is_there(page)).count() as f64;
     let (mut one, mut other) = (first.0, second.0);
@@ -144,8 +149,8 @@ fn search(desk: &Desk<'_>, world: &World, scene: &Scene, seed: u64) -> Result<Ou
         ratio: there(&first.1) / there(&second.1),
         world: there(&world.pages) / there(&first.1),
     };
-    for query in log(world, QUERIES, seed) {
-        desk.watch.check()?;
+    for query in query_log(world, QUERIES, seed) {
+        context.watch.check()?;
         let Some((a, b)) = answers(&mut one, &mut other, &query) else {
             outcome.too_many += 1;
             continue;
@@ -179,7 +184,7 @@ fn counts(a: &[Page], b: &[Page]) -> Counts {
 }
 
 /// Queries as people type them: one to three words that stand on one of the measurer's own pages, none too rare.
-fn log(world: &World, count: usize, seed: u64) -> Vec<Vec<Word>> {
+fn query_log(world: &World, count: usize, seed: u64) -> Vec<Vec<Word>> {
     let mut random = Random::part(seed, 8);
     let mut queries = Vec::new();
     for _ in 0..20 * count {
@@ -187,7 +192,8 @@ fn log(world: &World, count: usize, seed: u64) -> Vec<Vec<Word>> {
         let words: Vec<Word> =
             world.library.words(page).iter().filter(|&&word| world.frequency(word) >= 2).copied().collect();
         let wanted = 1 + random.below(3);
-        let query: Vec<Word> = random.some(words.len(), wanted).into_iter().map(|n| words[n]).collect();
+        let query: Vec<Word> =
+            random.sample_indices(words.len(), wanted).into_iter().map(|n| words[n]).collect();
         if query.len() == wanted {
             queries.push(query);
         }
@@ -205,11 +211,16 @@ const WAYS: [(&str, Counting); 3] = [
     ("the same, once for each server", Counting::OncePerServer),
 ];
 
-fn addresses(desk: &Desk<'_>, study: &mut Study, space: u64, count: usize) -> Result<String, LabError> {
-    let servers = Servers::new(space, count, desk.seed);
+fn addresses(
+    context: &ExperimentContext<'_>,
+    study: &mut Study,
+    space: u64,
+    count: usize,
+) -> Result<String, LabError> {
+    let servers = Servers::new(space, count, context.seed);
     let truth = servers.pages() as f64;
     let wanted = FOUND[FOUND.len() - 1].min(count);
-    let found = find(desk, &servers, wanted)?;
+    let found = find(context, &servers, wanted)?;
     let Some(&(_, draws)) = found.last() else {
         return Ok("No server answered at any address drawn.".to_owned());
     };
@@ -224,7 +235,7 @@ fn addresses(desk: &Desk<'_>, study: &mut Study, space: u64, count: usize) -> Re
     let mut series = Vec::new();
     let mut lead = String::new();
     for (name, way) in WAYS {
-        let estimate = estimate(space, &found, way, desk.seed);
+        let estimate = estimate(space, &found, way, context.seed);
         let mut row = vec![name.into(), Value::Count(servers.pages())];
         row.extend(cells_with_truth(estimate, truth));
         row.push(estimate.map(|estimate| estimate.value / truth).into());
@@ -240,7 +251,7 @@ fn addresses(desk: &Desk<'_>, study: &mut Study, space: u64, count: usize) -> Re
         series.push(Series {
             name: name.to_owned(),
             origin: Origin::Measured,
-            points: points(space, &found, way, truth, desk.seed),
+            points: points(space, &found, way, truth, context.seed),
         });
     }
     let answering: u64 = servers.servers().iter().map(|server| server.addresses).sum();
@@ -266,16 +277,16 @@ fn addresses(desk: &Desk<'_>, study: &mut Study, space: u64, count: usize) -> Re
 
 /// Servers in the order found, each with the addresses drawn until then.
 fn find<'s>(
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
     servers: &'s Servers,
     wanted: usize,
 ) -> Result<Vec<(&'s Server, u64)>, LabError> {
-    let mut random = Random::part(desk.seed, 9);
+    let mut random = Random::part(context.seed, 9);
     let mut found = Vec::new();
     // Ten times the space is more than enough for anyone.
     for draws in 1..=10 * servers.space() {
         if draws.is_multiple_of(1 << 16) {
-            desk.watch.check()?;
+            context.watch.check()?;
         }
         if let Some(server) = servers.at(random.below(servers.space() as usize) as u64) {
             found.push((server, draws));
@@ -306,7 +317,7 @@ fn points(space: u64, found: &[(&Server, u64)], way: Counting, truth: f64, seed:
 mod tests {
     use lookalike::walk::Watch;
 
-    use super::super::world::tests::{desk, tables};
+    use super::super::world::tests::{context, tables};
     use super::*;
 
     fn number(value: &Value) -> f64 {
@@ -319,10 +330,10 @@ mod tests {
     #[test]
     fn sums_are_nearer_than_means_and_checking_pays() {
         let watch = Watch::default();
-        let desk = desk(600, &watch);
-        let (world, _) = World::new(&desk).unwrap();
+        let context = context(600, &watch);
+        let (world, _) = World::new(&context).unwrap();
         let mut study = Study::default();
-        ratios(&desk, &world, &mut study).unwrap();
+        ratios(&context, &world, &mut study).unwrap();
         let rows = &tables(&study)[0].rows;
         let off = |row: &Vec<Value>, column: usize| (number(&row[column]) / number(&row[2]) - 1.0).abs();
         // Independent engines, counted page by page: the ratio of sums is right, the mean of ratios too high.
@@ -336,9 +347,9 @@ mod tests {
     #[test]
     fn addresses_tell_of_all_pages_once_servers_are_counted_once() {
         let watch = Watch::default();
-        let desk = desk(100, &watch);
+        let context = context(100, &watch);
         let mut study = Study::default();
-        addresses(&desk, &mut study, 1 << 16, 2_000).unwrap();
+        addresses(&context, &mut study, 1 << 16, 2_000).unwrap();
         let rows = &tables(&study)[0].rows;
         let by_truth: Vec<f64> = rows.iter().map(|row| number(&row[5])).collect();
         assert!(by_truth[1] > by_truth[2] && by_truth[1] > by_truth[0], "{by_truth:?}");

@@ -6,35 +6,35 @@
 
 use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Origin, Plot, Point, Series, Value};
-use lookalike_census::checking::{Checked, check};
+use lookalike_census::checking::{Presence, check};
 use lookalike_census::engine::Page;
-use lookalike_census::query_sampling::{Effort, QuerySampling};
+use lookalike_census::presence_records::{PresenceRecord, PresenceRecords};
+use lookalike_census::query_sampling::{QueryCounts, QuerySampling};
 use lookalike_census::random::Random;
-use lookalike_census::sightings::{Sighting, Sightings};
 use lookalike_census::simulation::SimulatedEngine;
 use lookalike_census::{joint_coverage, least_squares, relative_size};
 
-use super::world::{Taste, World, cells_with_truth};
-use super::{Desk, Experiment};
-use crate::collection::Wanted;
+use super::world::{PagePreference, World, cells_with_truth};
+use super::{Experiment, ExperimentContext};
+use crate::collection::CollectionKind;
 use crate::trial::LabError;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "E15",
     title: "Relative sizes and joint coverage of engines, on engines of known size",
     source: "Bharat and Broder 1998, in the IIR-19 slides and those of Dortmund",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
 /// Shares of the world that the engines have, as in the worked example.
 const SHARES: [(&str, f64); 4] = [("a", 0.5), ("h", 0.4), ("i", 0.25), ("e", 0.2)];
-/// The scenes: the preferences of the engines, a heading and a short name.
-const SCENES: [([Taste; 4], &str, &str); 3] = [
-    ([Taste::None; 4], "Independent engines", "independent engines"),
-    ([Taste::Long; 4], "Engines that all prefer long pages", "engines of one taste"),
+/// The scenarios: the preferences of the engines, a heading and a short name.
+const SCENARIOS: [([PagePreference; 4], &str, &str); 3] = [
+    ([PagePreference::None; 4], "Independent engines", "independent engines"),
+    ([PagePreference::Long; 4], "Engines that all prefer long pages", "engines of one taste"),
     (
-        [Taste::Long, Taste::None, Taste::None, Taste::None],
+        [PagePreference::Long, PagePreference::None, PagePreference::None, PagePreference::None],
         "The first engine prefers long pages, the others do not",
         "engines of different tastes",
     ),
@@ -46,19 +46,19 @@ const SAMPLES: [usize; 5] = [50, 100, 200, 400, 800];
 /// Repetitions for the picture.
 const RUNS: u64 = 5;
 /// Queries for one page before it is given up.
-const PATIENCE: usize = 2_000;
+const MAX_QUERIES: usize = 2_000;
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let (world, collection) = World::new(desk)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let (world, collection) = World::new(context)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("pages", world.pages.len().to_string());
     study.fact("the measurer's own pages", world.own().len().to_string());
     study.fact("results shown", SHOWN.to_string());
     study.fact("pages drawn from each engine", SAMPLES[SAMPLES.len() - 1].to_string());
     let mut leads = Vec::new();
-    for (number, (tastes, heading, short)) in SCENES.into_iter().enumerate() {
-        let scene = Scene::new(&world, tastes, desk.seed + number as u64);
-        leads.push(scene.report(desk, &mut study, heading, short)?);
+    for (number, (preferences, heading, short)) in SCENARIOS.into_iter().enumerate() {
+        let scenario = EngineScenario::new(&world, preferences, context.seed + number as u64);
+        leads.push(scenario.report(context, &mut study, heading, short)?);
     }
     study.lead = leads.join(" ");
     study.notes.push(
@@ -70,7 +70,7 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 }
 
 /// Four engines over a world.
-struct Scene<'w> {
+struct EngineScenario<'w> {
     world: &'w World,
     engines: Vec<SimulatedEngine>,
     /// The engines that have each page, as bits.
@@ -78,36 +78,36 @@ struct Scene<'w> {
     seed: u64,
 }
 
-/// A way of drawing pages: evenly, or by queries.
+/// A method of drawing pages: evenly, or by queries.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum SamplingMethod {
     Even,
     Queries,
 }
 
 /// Samples, and how they came about.
 #[derive(Default)]
-struct Drawn {
-    sightings: Sightings,
+struct DrawnSamples {
+    presence_records: PresenceRecords,
     pages: Vec<Page>,
-    effort: Effort,
+    effort: QueryCounts,
     /// Checks of pages that the engine has, and those that found them.
     there: (u64, u64),
     /// Checks of pages that it does not have, and those that found one all the same.
     absent: (u64, u64),
 }
 
-impl<'w> Scene<'w> {
-    fn new(world: &'w World, tastes: [Taste; 4], seed: u64) -> Self {
+impl<'w> EngineScenario<'w> {
+    fn new(world: &'w World, preferences: [PagePreference; 4], seed: u64) -> Self {
         let mut members = vec![0u64; world.library.len()];
         let mut engines = Vec::new();
         for (number, (_, share)) in SHARES.iter().enumerate() {
             let own_seed = Random::part(seed, number as u64).bits();
-            let pages = world.part(*share, tastes[number], own_seed);
+            let pages = world.part(*share, preferences[number], own_seed);
             pages.iter().for_each(|page| members[page.0 as usize] |= 1 << number);
             engines.push(world.engine(&pages, SHOWN, own_seed));
         }
-        Scene { world, engines, members, seed }
+        EngineScenario { world, engines, members, seed }
     }
 
     fn size(&self, engine: usize) -> f64 {
@@ -120,32 +120,42 @@ impl<'w> Scene<'w> {
     }
 
     /// Returns the relative error of the union by multiplicity.
-    fn union_error(&self, drawn: &Drawn) -> f64 {
-        let sizes = least_squares::sizes(&drawn.sightings.shares());
-        let union = sizes.and_then(|sizes| joint_coverage::by_multiplicity(&sizes.values, &drawn.sightings));
+    fn union_error(&self, drawn: &DrawnSamples) -> f64 {
+        let sizes = least_squares::sizes(&drawn.presence_records.shares());
+        let union =
+            sizes.and_then(|sizes| joint_coverage::by_multiplicity(&sizes.values, &drawn.presence_records));
         union.map_or(f64::NAN, |union| union / self.union() - 1.0)
     }
 
     /// Draws pages from every engine and looks for each in all others.
-    fn draw(&self, desk: &Desk<'_>, way: Way, count: usize, run: u64) -> Result<Drawn, LabError> {
+    fn draw(
+        &self,
+        context: &ExperimentContext<'_>,
+        method: SamplingMethod,
+        count: usize,
+        run: u64,
+    ) -> Result<DrawnSamples, LabError> {
         let mut random = Random::part(self.seed, 100 + run);
         let mut engines = self.engines.clone();
         let lexicon = self.world.words(0.005, 0.2);
         let sampling = QuerySampling { lexicon: &lexicon, words: 2, shown: SHOWN, pass_capped: false };
-        let mut drawn = Drawn { sightings: Sightings::new(engines.len()), ..Drawn::default() };
+        let mut drawn =
+            DrawnSamples { presence_records: PresenceRecords::new(engines.len()), ..DrawnSamples::default() };
         for x in 0..engines.len() {
             for _ in 0..count {
-                desk.watch.check()?;
-                let page = match way {
-                    Way::Even => random.pick(self.engines[x].pages()).copied(),
-                    Way::Queries => sampling.draw(&mut engines[x], &mut random, PATIENCE, &mut drawn.effort),
+                context.watch.check()?;
+                let page = match method {
+                    SamplingMethod::Even => random.pick(self.engines[x].pages()).copied(),
+                    SamplingMethod::Queries => {
+                        sampling.draw(&mut engines[x], &mut random, MAX_QUERIES, &mut drawn.effort)
+                    }
                 };
                 let Some(page) = page else { continue };
-                let mut sighting = Sighting::of(x);
+                let mut record = PresenceRecord::of(x);
                 for y in (0..engines.len()).filter(|&y| y != x) {
-                    self.look(&mut engines[y], y, page, way, &mut sighting, &mut drawn);
+                    self.check_page(&mut engines[y], y, page, method, &mut record, &mut drawn);
                 }
-                drawn.sightings.drawn[x].push(sighting);
+                drawn.presence_records.by_engine[x].push(record);
                 drawn.pages.push(page);
             }
         }
@@ -153,27 +163,27 @@ impl<'w> Scene<'w> {
     }
 
     /// Looks for a page in an engine: by the truth, or by a strong query.
-    fn look(
+    fn check_page(
         &self,
         engine: &mut SimulatedEngine,
         number: usize,
         page: Page,
-        way: Way,
-        sighting: &mut Sighting,
-        drawn: &mut Drawn,
+        method: SamplingMethod,
+        record: &mut PresenceRecord,
+        drawn: &mut DrawnSamples,
     ) {
         let truth = self.members[page.0 as usize] >> number & 1 == 1;
-        let found = match way {
-            Way::Even => truth,
-            Way::Queries => {
+        let found = match method {
+            SamplingMethod::Even => truth,
+            SamplingMethod::Queries => {
                 match check(engine, &self.world.library, page, |word| self.world.frequency(word)) {
-                    Checked::Found => true,
-                    Checked::Missing => false,
-                    Checked::Failed => return,
+                    Presence::Found => true,
+                    Presence::Missing => false,
+                    Presence::Unknown => return,
                 }
             }
         };
-        sighting.note(number, found);
+        record.note(number, found);
         let tally = if truth { &mut drawn.there } else { &mut drawn.absent };
         tally.0 += 1;
         tally.1 += u64::from(found);
@@ -182,21 +192,21 @@ impl<'w> Scene<'w> {
     /// Tables and picture; returns a sentence for the lead.
     fn report(
         &self,
-        desk: &Desk<'_>,
+        context: &ExperimentContext<'_>,
         study: &mut Study,
         heading: &str,
         short: &str,
     ) -> Result<String, LabError> {
         let count = SAMPLES[SAMPLES.len() - 1].min(self.world.pages.len());
-        let even = self.draw(desk, Way::Even, count, 0)?;
-        let queried = self.draw(desk, Way::Queries, count, 0)?;
+        let even = self.draw(context, SamplingMethod::Even, count, 0)?;
+        let queried = self.draw(context, SamplingMethod::Queries, count, 0)?;
         study.heading(heading);
         study.table(self.ratios(&even, &queried, short));
         study.table(self.sizes(&even, &queried, short));
         study.table(self.unions(&even, &queried, short));
         study.table(self.cost(&even, &queried, short));
-        let lines = self.errors(desk, count)?;
-        let last = |way: usize| lines[way].last().map_or(f64::NAN, |point| point.y);
+        let lines = self.errors(context, count)?;
+        let last = |method: usize| lines[method].last().map_or(f64::NAN, |point| point.y);
         let lead = format!(
             "Ratios of {short} are off by {:.0} % (root mean square) with even samples of {count} pages each, and by \
              {:.0} % with query samples; the union by {:+.0} % and {:+.0} %.",
@@ -209,12 +219,15 @@ impl<'w> Scene<'w> {
         Ok(lead)
     }
 
-    fn ratios(&self, even: &Drawn, queried: &Drawn, short: &str) -> Grid {
+    fn ratios(&self, even: &DrawnSamples, queried: &DrawnSamples, short: &str) -> Grid {
         let mut grid = Grid::new(format!("Ratios of sizes, {short}"), with_truth("pair"));
-        for (x, y) in even.sightings.shares().pairs() {
+        for (x, y) in even.presence_records.shares().pairs() {
             let truth = self.size(x) / self.size(y);
-            let ratio = |drawn: &Drawn| {
-                relative_size::relative_size(drawn.sightings.found(x, y), drawn.sightings.found(y, x))
+            let ratio = |drawn: &DrawnSamples| {
+                relative_size::relative_size(
+                    drawn.presence_records.found(x, y),
+                    drawn.presence_records.found(y, x),
+                )
             };
             let name = format!("{}/{}", SHARES[x].0, SHARES[y].0);
             grid.row(row(name, truth, ratio(even), ratio(queried)));
@@ -222,7 +235,7 @@ impl<'w> Scene<'w> {
         grid
     }
 
-    fn sizes(&self, even: &Drawn, queried: &Drawn, short: &str) -> Grid {
+    fn sizes(&self, even: &DrawnSamples, queried: &DrawnSamples, short: &str) -> Grid {
         let name = format!("Sizes by least squares over all pairs, the first being 1, {short}");
         let mut columns = with_truth("engine");
         columns.extend(
@@ -230,14 +243,15 @@ impl<'w> Scene<'w> {
                 .map(str::to_owned),
         );
         let mut grid = Grid::new(name, columns);
-        let [fit_even, fit_queried] = [even, queried]
-            .map(|drawn| least_squares::sizes_with_errors(&drawn.sightings, self.seed).unwrap_or_default());
-        let unit = least_squares::unit_norm(&even.sightings.shares());
+        let [fit_even, fit_queried] = [even, queried].map(|drawn| {
+            least_squares::sizes_with_errors(&drawn.presence_records, self.seed).unwrap_or_default()
+        });
+        let unit = least_squares::unit_norm(&even.presence_records.shares());
         let true_sizes: Vec<f64> = (0..SHARES.len()).map(|number| self.size(number) / self.size(0)).collect();
         let shares = [
             Some(joint_coverage::shares_of_union(&true_sizes, self.union())),
-            shares_of_all(&even.sightings),
-            shares_of_all(&queried.sightings),
+            shares_of_all(&even.presence_records),
+            shares_of_all(&queried.presence_records),
         ];
         for (number, (name, _)) in SHARES.iter().enumerate() {
             let truth = true_sizes[number];
@@ -254,18 +268,18 @@ impl<'w> Scene<'w> {
         grid
     }
 
-    fn unions(&self, even: &Drawn, queried: &Drawn, short: &str) -> Grid {
+    fn unions(&self, even: &DrawnSamples, queried: &DrawnSamples, short: &str) -> Grid {
         let name = format!("All engines together, in sizes of the first, {short}");
         let mut grid = Grid::new(name, with_truth("estimate"));
         let [by_even, by_queried] =
-            [even, queried].map(|drawn| joint_coverage::union(&drawn.sightings, self.seed));
+            [even, queried].map(|drawn| joint_coverage::union(&drawn.presence_records, self.seed));
         grid.row(row("by multiplicity".to_owned(), self.union(), by_even, by_queried));
         let [plain_even, plain_queried] = [even, queried].map(|drawn| {
-            let (parts, together) = joint_coverage::by_independence(&drawn.sightings.shares())?;
+            let (parts, together) = joint_coverage::by_independence(&drawn.presence_records.shares())?;
             Some(together / parts[0])
         });
         let [bounds_even, bounds_queried] = [even, queried].map(|drawn| {
-            let shares = drawn.sightings.shares();
+            let shares = drawn.presence_records.shares();
             joint_coverage::bounds(&shares, &least_squares::sizes(&shares)?.values)
         });
         let truth = Value::from(self.union());
@@ -293,9 +307,9 @@ impl<'w> Scene<'w> {
         grid
     }
 
-    fn cost(&self, even: &Drawn, queried: &Drawn, short: &str) -> Grid {
+    fn cost(&self, even: &DrawnSamples, queried: &DrawnSamples, short: &str) -> Grid {
         let mut grid = Grid::new(format!("How the samples came about, {short}"), ["", "even", "query"]);
-        let both = |of: &dyn Fn(&Drawn) -> Value| [of(even), of(queried)];
+        let both = |of: &dyn Fn(&DrawnSamples) -> Value| [of(even), of(queried)];
         let mut line = |name: &str, [one, other]: [Value; 2]| grid.row([name.into(), one, other]);
         line("pages drawn", both(&|drawn| (drawn.pages.len() as u64).into()));
         line("queries", both(&|drawn| drawn.effort.queries.into()));
@@ -315,14 +329,14 @@ impl<'w> Scene<'w> {
     }
 
     /// Root mean square of the relative error of all ratios, by pages drawn: even, then by queries.
-    fn errors(&self, desk: &Desk<'_>, most: usize) -> Result<[Vec<Point>; 2], LabError> {
+    fn errors(&self, context: &ExperimentContext<'_>, most: usize) -> Result<[Vec<Point>; 2], LabError> {
         let mut lines = [Vec::new(), Vec::new()];
-        for (line, way) in lines.iter_mut().zip([Way::Even, Way::Queries]) {
+        for (line, method) in lines.iter_mut().zip([SamplingMethod::Even, SamplingMethod::Queries]) {
             let mut squares = [(0.0, 0.0); SAMPLES.len()];
             for run in 1..=RUNS {
-                let drawn = self.draw(desk, way, most, run)?;
+                let drawn = self.draw(context, method, most, run)?;
                 for (sum, &count) in squares.iter_mut().zip(&SAMPLES) {
-                    for square in self.squares(&drawn.sightings, count) {
+                    for square in self.squares(&drawn.presence_records, count) {
                         *sum = (sum.0 + square, sum.1 + 1.0);
                     }
                 }
@@ -334,9 +348,9 @@ impl<'w> Scene<'w> {
     }
 
     /// Returns the squared relative errors of the ratios from the first `count` pages of each engine.
-    fn squares(&self, all: &Sightings, count: usize) -> Vec<f64> {
-        let first = |drawn: &Vec<Sighting>| drawn[..count.min(drawn.len())].to_vec();
-        let part = Sightings { drawn: all.drawn.iter().map(first).collect() };
+    fn squares(&self, all: &PresenceRecords, count: usize) -> Vec<f64> {
+        let first = |drawn: &Vec<PresenceRecord>| drawn[..count.min(drawn.len())].to_vec();
+        let part = PresenceRecords { by_engine: all.by_engine.iter().map(first).collect() };
         let square = |(x, y)| {
             let ratio = relative_size::relative_size(part.found(x, y), part.found(y, x))?;
             Some((ratio.value * self.size(y) / self.size(x) - 1.0).powi(2))
@@ -346,9 +360,9 @@ impl<'w> Scene<'w> {
 }
 
 /// Estimates the share of the union that each engine has, by least squares and multiplicity.
-fn shares_of_all(sightings: &Sightings) -> Option<Vec<f64>> {
-    let sizes = least_squares::sizes(&sightings.shares())?.values;
-    let union = joint_coverage::by_multiplicity(&sizes, sightings)?;
+fn shares_of_all(presence_records: &PresenceRecords) -> Option<Vec<f64>> {
+    let sizes = least_squares::sizes(&presence_records.shares())?.values;
+    let union = joint_coverage::by_multiplicity(&sizes, presence_records)?;
     Some(joint_coverage::shares_of_union(&sizes, union))
 }
 
@@ -385,14 +399,14 @@ fn picture([even, queried]: [Vec<Point>; 2], short: &str) -> Plot {
 mod tests {
     use lookalike::walk::Watch;
 
-    use super::super::world::tests::{desk, tables};
+    use super::super::world::tests::{context, tables};
     use super::*;
 
     #[test]
     fn even_samples_hold_the_truth_and_query_samples_prefer_long_pages() {
         let watch = Watch::default();
-        let desk = desk(400, &watch);
-        let study = run(&desk).unwrap();
+        let context = context(400, &watch);
+        let study = run(&context).unwrap();
         let tables = tables(&study);
         assert_eq!(tables.len(), 12);
         let held = tables[0].rows.iter().filter(|row| row[4] == Value::from("yes")).count();

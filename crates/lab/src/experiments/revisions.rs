@@ -2,35 +2,35 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lookalike::engine::gauge::Gauge;
+use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::engine::measure::Measure;
-use lookalike::engine::shelf::Shelf;
+use lookalike::engine::pair_measurer::PairMeasurer;
 use lookalike::methods::{Page, Setting, Sketch, method};
 use lookalike::model::{Similarity, Threshold};
 use lookalike::report::study::{Axis, Bars, Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike::report::{Study, thousands};
 use lookalike::text::{Analyser, Features, Profile};
 
-use super::{Desk, Experiment};
-use crate::collection::{Collection, Wanted};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{Collection, CollectionKind};
 use crate::error::LabError;
 use crate::interval::wilson;
 use crate::published::REVISIONS;
-use crate::trial::{Basis, Bench, Configuration};
+use crate::trial::{Configuration, MethodSetting, TrialRunner};
 
 /// SimHash by k, and over the cosine threshold against other methods.
 pub(crate) static E7: Experiment = Experiment {
     id: "E7",
     title: "SimHash on revisions: precision and recall by k, and over the cosine threshold against other methods",
     source: "thesis, Weimar 2014, table 3.1 and figure 3.3, after Potthast, Stein 2008",
-    data: Some(Wanted::Revisions),
+    data: Some(CollectionKind::Revisions),
     run,
 };
 
 /// Sets of n-gram lengths.
 const LENGTHS: [&str; 6] = ["1", "2", "3", "5", "2+3", "3+5"];
 /// Most bits that may differ.
-const MOST_BITS: u32 = 10;
+const MAX_BITS: u32 = 10;
 /// Bits of the published table.
 const BITS: [u32; 3] = [1, 3, 5];
 /// Methods that SimHash is held against.
@@ -38,7 +38,7 @@ const OTHERS: [&str; 8] = ["minhash", "supershingles", "imatch", "a0", "a1", "a4
 
 /// A comparison of a page's newest revision with an older one.
 #[derive(Debug, Clone, Default)]
-struct Compared {
+struct RevisionPair {
     pair: (u32, u32),
     /// Jaccard of the sets of words.
     jaccard: f64,
@@ -48,30 +48,36 @@ struct Compared {
     bits: [u32; LENGTHS.len()],
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::Revisions)?;
-    let mut study = desk.study(&E7, Some(&collection));
-    let folder = desk.folder.join(format!("{}-by-page", collection.name));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::Revisions)?;
+    let mut study = context.study(&E7, Some(&collection));
+    let folder = context.folder.join(format!("{}-by-page", collection.name));
     let fields = &["page", "revno"];
-    let shelf = Shelf::stock(&folder, collection.place(), fields, ("all", &mut |_, _, _| true), desk.watch)?;
-    let mut compared = pairs(&shelf, &collection)?;
-    measure(desk, &shelf, &mut compared)?;
-    fingerprint(desk, &shelf, &mut compared)?;
-    study.fact("revisions", thousands(shelf.len() as u64));
+    let documents = DocumentCopy::open_or_create(
+        &folder,
+        collection.source(),
+        fields,
+        ("all", &mut |_, _, _| true),
+        context.watch,
+    )?;
+    let mut compared = pairs(&documents, &collection)?;
+    measure(context, &documents, &mut compared)?;
+    fingerprint(context, &documents, &mut compared)?;
+    study.fact("revisions", thousands(documents.len() as u64));
     study.fact("comparisons", thousands(compared.len() as u64));
     by_bits(&mut study, &compared);
-    let bench = desk.bench(&shelf, &folder);
-    over_cosine(desk, &bench, &mut study, &compared)?;
+    let runner = context.trial_runner(&documents, &folder);
+    over_cosine(context, &runner, &mut study, &compared)?;
     study.plot(histogram(&compared));
     study.lead = lead(&compared);
     Ok(study)
 }
 
 /// The newest revision of each page with each older one.
-fn pairs(shelf: &Shelf, collection: &Collection) -> Result<Vec<Compared>, LabError> {
+fn pairs(documents: &DocumentCopy, collection: &Collection) -> Result<Vec<RevisionPair>, LabError> {
     let mut pages: BTreeMap<String, Vec<(u64, u32)>> = BTreeMap::new();
-    for document in 0..shelf.len() as u32 {
-        let mut extras = shelf.line(document)?.extras.into_iter();
+    for document in 0..documents.len() as u32 {
+        let mut extras = documents.line(document)?.extras.into_iter();
         if let (Some(Some(page)), Some(Some(revision))) = (extras.next(), extras.next())
             && let Ok(revision) = revision.parse()
         {
@@ -83,7 +89,10 @@ fn pairs(shelf: &Shelf, collection: &Collection) -> Result<Vec<Compared>, LabErr
         let Some(&(_, newest)) = revisions.iter().max() else { continue };
         let older = revisions.iter().map(|&(_, document)| document).filter(|&document| document != newest);
         compared.extend(
-            older.map(|old| Compared { pair: (old.min(newest), old.max(newest)), ..Compared::default() }),
+            older.map(|old| RevisionPair {
+                pair: (old.min(newest), old.max(newest)),
+                ..RevisionPair::default()
+            }),
         );
     }
     if compared.is_empty() {
@@ -97,13 +106,20 @@ fn pairs(shelf: &Shelf, collection: &Collection) -> Result<Vec<Compared>, LabErr
 }
 
 /// Jaccard of sets of words and cosine of counts, by the thesis's words.
-fn measure(desk: &Desk<'_>, shelf: &Shelf, compared: &mut [Compared]) -> Result<(), LabError> {
-    let by = |similarity, put: fn(&mut Compared, f64), compared: &mut [Compared]| -> Result<(), LabError> {
+fn measure(
+    context: &ExperimentContext<'_>,
+    documents: &DocumentCopy,
+    compared: &mut [RevisionPair],
+) -> Result<(), LabError> {
+    let by = |similarity,
+              put: fn(&mut RevisionPair, f64),
+              compared: &mut [RevisionPair]|
+     -> Result<(), LabError> {
         let measure = Measure { similarity, threshold: Threshold::LOWEST, shingle: 1 };
-        let gauge = Gauge::new(shelf, measure, &Profile::thesis(), desk.settings.memory);
+        let measurer = PairMeasurer::new(documents, measure, &Profile::thesis(), context.settings.memory);
         let pairs: Vec<_> = compared.iter().map(|compared| Ok(compared.pair)).collect();
         let mut places = compared.iter_mut();
-        gauge.measure(pairs, desk.watch, |_, measured| {
+        measurer.measure(pairs, context.watch, |_, measured| {
             if let (Some(compared), Some(measured)) = (places.next(), measured) {
                 put(compared, measured.forward);
             }
@@ -115,20 +131,24 @@ fn measure(desk: &Desk<'_>, shelf: &Shelf, compared: &mut [Compared]) -> Result<
 }
 
 /// Bits in which the fingerprints of each comparison differ.
-fn fingerprint(desk: &Desk<'_>, shelf: &Shelf, compared: &mut [Compared]) -> Result<(), LabError> {
+fn fingerprint(
+    context: &ExperimentContext<'_>,
+    documents: &DocumentCopy,
+    compared: &mut [RevisionPair],
+) -> Result<(), LabError> {
     let wanted: BTreeSet<u32> =
         compared.iter().flat_map(|compared| [compared.pair.0, compared.pair.1]).collect();
     let mut analyser = Analyser::new(&Profile::thesis());
     let (mut features, mut sketch) = (Features::default(), Sketch::default());
-    let setting = Setting { seed: desk.seed, ..Setting::default() };
+    let setting = Setting { seed: context.seed, ..Setting::default() };
     let methods = LENGTHS
         .iter()
         .map(|lengths| method(&format!("simhash:f=64,n={lengths},k=3"), &setting))
         .collect::<Result<Vec<_>, _>>()?;
     let mut prints: BTreeMap<u32, [u64; LENGTHS.len()]> = BTreeMap::new();
     for document in wanted {
-        desk.watch.check()?;
-        let line = shelf.line(document)?;
+        context.watch.check()?;
+        let line = documents.line(document)?;
         analyser.read(&line.text, &mut features);
         let mut all = [0; LENGTHS.len()];
         for (method, print) in methods.iter().zip(&mut all) {
@@ -156,9 +176,9 @@ struct Tally {
 
 impl Tally {
     fn of<'c>(
-        compared: impl IntoIterator<Item = &'c Compared>,
-        retrieved: impl Fn(&Compared) -> bool,
-        relevant: impl Fn(&Compared) -> bool,
+        compared: impl IntoIterator<Item = &'c RevisionPair>,
+        retrieved: impl Fn(&RevisionPair) -> bool,
+        relevant: impl Fn(&RevisionPair) -> bool,
     ) -> Self {
         let mut tally = Tally::default();
         for compared in compared {
@@ -180,15 +200,15 @@ impl Tally {
 }
 
 /// Relevant as in table 3.1.
-fn near(compared: &Compared) -> bool {
+fn near(compared: &RevisionPair) -> bool {
     compared.jaccard >= 0.9 - 1e-12
 }
 
-fn at_most(lengths: usize, bits: u32) -> impl Fn(&Compared) -> bool {
+fn at_most(lengths: usize, bits: u32) -> impl Fn(&RevisionPair) -> bool {
     move |compared| compared.bits[lengths] <= bits
 }
 
-fn by_bits(study: &mut Study, compared: &[Compared]) {
+fn by_bits(study: &mut Study, compared: &[RevisionPair]) {
     let mut grid = Grid::new(
         "Table 3.1: SimHash of 64 bits, relevant = Jaccard of the sets of words of at least 0.9",
         [
@@ -226,7 +246,7 @@ fn by_bits(study: &mut Study, compared: &[Compared]) {
     let curve = |name: &str, of: fn(&Tally) -> Option<f64>| Series {
         name: name.to_owned(),
         origin: Origin::Measured,
-        points: (0..=MOST_BITS)
+        points: (0..=MAX_BITS)
             .filter_map(|bits| {
                 Some(Point::new(bits.into(), of(&Tally::of(compared, at_most(0, bits), near))?))
             })
@@ -241,7 +261,7 @@ fn by_bits(study: &mut Study, compared: &[Compared]) {
         name: "Precision and recall by k (table 3.1), single words".to_owned(),
         x: Axis {
             name: "bits that may differ, k".to_owned(),
-            range: Some((0.0, MOST_BITS.into())),
+            range: Some((0.0, MAX_BITS.into())),
             logarithmic: false,
         },
         y: Axis { name: "precision, recall".to_owned(), range: Some((0.0, 1.0)), logarithmic: false },
@@ -256,10 +276,10 @@ fn by_bits(study: &mut Study, compared: &[Compared]) {
 
 /// Precision and recall of SimHash and of other methods when relevance is a cosine of at least c.
 fn over_cosine(
-    desk: &Desk<'_>,
-    bench: &Bench<'_>,
+    context: &ExperimentContext<'_>,
+    runner: &TrialRunner<'_>,
     study: &mut Study,
-    compared: &[Compared],
+    compared: &[RevisionPair],
 ) -> Result<(), LabError> {
     let mut found: Vec<(String, BTreeSet<(u32, u32)>)> = Vec::new();
     for bits in BITS {
@@ -269,9 +289,9 @@ fn over_cosine(
     }
     let wanted: BTreeSet<(u32, u32)> = compared.iter().map(|compared| compared.pair).collect();
     let measure = Measure { similarity: Similarity::Jaccard, threshold: Threshold::default(), shingle: 5 };
-    let basis = Basis::new(measure, Profile::web());
+    let method_setting = MethodSetting::new(measure, Profile::web());
     for name in OTHERS {
-        let trial = bench.run(&Configuration::alone(name), &basis, desk.watch)?;
+        let trial = runner.run(&Configuration::single(name), &method_setting, context.watch)?;
         let mut pairs = BTreeSet::new();
         for pair in trial.pairs()? {
             let pair = pair?;
@@ -325,8 +345,8 @@ fn over_cosine(
     Ok(())
 }
 
-fn histogram(compared: &[Compared]) -> Plot {
-    let count = |of: fn(&Compared) -> f64| {
+fn histogram(compared: &[RevisionPair]) -> Plot {
+    let count = |of: fn(&RevisionPair) -> f64| {
         let mut bins = vec![0u64; 10];
         compared.iter().for_each(|compared| bins[((of(compared) * 10.0) as usize).min(9)] += 1);
         bins
@@ -344,7 +364,7 @@ fn histogram(compared: &[Compared]) -> Plot {
     })
 }
 
-fn lead(compared: &[Compared]) -> String {
+fn lead(compared: &[RevisionPair]) -> String {
     let one = |bits: u32| {
         let tally = Tally::of(compared, at_most(0, bits), near);
         let shown = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.2}"));
@@ -367,7 +387,8 @@ mod tests {
 
     #[test]
     fn precision_and_recall_are_counted() {
-        let with = |jaccard, bits| Compared { jaccard, bits: [bits; LENGTHS.len()], ..Compared::default() };
+        let with =
+            |jaccard, bits| RevisionPair { jaccard, bits: [bits; LENGTHS.len()], ..RevisionPair::default() };
         let compared = [with(0.95, 0), with(0.95, 4), with(0.5, 1), with(0.9, 2)];
         let tally = Tally::of(&compared, at_most(0, 3), near);
         assert_eq!(tally, Tally { retrieved: 3, relevant: 3, both: 2 });

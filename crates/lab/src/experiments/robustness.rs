@@ -14,12 +14,12 @@ use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Plot, Series, Value};
 use lookalike::text::{Profile, hash};
 
-use crate::collection::{Item, Wanted};
+use crate::collection::{CollectionKind, Item};
 use crate::draws::Draws;
 use crate::edits::{Edit, Editor};
-use crate::experiments::{Desk, Experiment};
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::{Share, logarithmic, measured, unit_axis};
-use crate::sketches::{Reading, Sketched, Sketcher};
+use crate::sketches::{AnalysedTexts, DocumentSketch, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -27,7 +27,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E19",
     title: "How much a document may be edited before a method no longer finds its copy",
     source: "after Kołcz, Chowdhury, Alspector 2004, figure 1, and Zelenkov, Segalovich 2007",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -49,16 +49,16 @@ const CLASSES: [(usize, usize, &str); 4] = [
 const LONG: usize = 2;
 
 /// Documents of each class.
-const EACH: usize = 150;
+const DOCUMENTS_PER_CLASS: usize = 150;
 
 /// Other documents that each of them is compared with.
-const STRANGERS: usize = 10;
+const UNRELATED_PER_DOCUMENT: usize = 10;
 
 /// Documents whose sets of words have less than this Jaccard similarity have nothing to do with each other.
-const STRANGE: f64 = 0.5;
+const MAX_UNRELATED_SIMILARITY: f64 = 0.5;
 
 /// Fewer long documents than this say too little.
-const FEW: u64 = 20;
+const MIN_DOCUMENTS: u64 = 20;
 
 /// Methods that the pictures show.
 const SHOWN: [&str; 10] = ["minhash", "simhash", "a6", "imatch", "a1", "a4", "a8", "a9", "a11", "a12"];
@@ -74,11 +74,11 @@ type Survival = [[Share; COUNTS.len()]; Edit::ALL.len()];
 struct Outcome {
     classes: [Survival; CLASSES.len()],
     /// Pairs that have nothing to do with each other, and how many it took for near-duplicates.
-    strangers: Share,
+    unrelated_pairs: Share,
 }
 
 /// The name of a method, and its results on all copies or the reason why there are none.
-type Tried = (&'static str, Result<Outcome, String>);
+type MethodOutcome = (&'static str, Result<Outcome, String>);
 
 /// An original, by its place in the collection.
 #[derive(Debug, Clone, Copy)]
@@ -90,7 +90,7 @@ struct Original {
 
 /// An edited copy.
 #[derive(Debug)]
-struct Copy {
+struct EditedCopy {
     /// Its original, by its place among the originals.
     of: usize,
     edit: usize,
@@ -100,108 +100,111 @@ struct Copy {
 
 /// The documents and pairs that all methods are tried on.
 #[derive(Debug)]
-struct Material {
+struct TestSet {
     originals: Vec<Original>,
-    copies: Vec<Copy>,
+    copies: Vec<EditedCopy>,
     /// Pairs of originals that have nothing to do with each other.
-    strangers: Vec<(usize, usize)>,
+    unrelated_pairs: Vec<(usize, usize)>,
 }
 
-/// A method of the catalogue by the name that it is asked for with.
-struct Candidate {
+/// A method of the catalogue: its name and its sketcher.
+struct CatalogueMethod {
     name: &'static str,
     sketcher: Sketcher,
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::News)?;
-    let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
-    let material = Material::new(&items, desk)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::News)?;
+    let items = collection.items(context.documents, context.seed, &[], context.watch)?;
+    let test_set = TestSet::new(&items, context)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("documents", items.len().to_string());
-    study.fact("documents copied", material.originals.len().to_string());
-    study.fact("copies", material.copies.len().to_string());
+    study.fact("documents copied", test_set.originals.len().to_string());
+    study.fact("copies", test_set.copies.len().to_string());
     let mut outcomes = BTreeMap::new();
-    let mut by_profile: BTreeMap<String, Vec<Candidate>> = BTreeMap::new();
-    for candidate in candidates(desk)? {
-        by_profile.entry(candidate.sketcher.profile().to_string()).or_default().push(candidate);
+    let mut by_profile: BTreeMap<String, Vec<CatalogueMethod>> = BTreeMap::new();
+    for method in catalogue_methods(context)? {
+        by_profile.entry(method.sketcher.profile().to_string()).or_default().push(method);
     }
-    for candidates in by_profile.into_values() {
+    for methods in by_profile.into_values() {
         let texts = items.iter().map(|item| item.text.as_str());
-        let more = material.copies.iter().map(|copy| copy.text.as_str());
-        let profile = candidates[0].sketcher.profile();
-        let reading = Reading::with_more(profile, texts, more, desk.watch)?;
-        for (name, outcome) in trials(candidates, &reading, &material, desk)? {
+        let more = test_set.copies.iter().map(|copy| copy.text.as_str());
+        let profile = methods[0].sketcher.profile();
+        let analysed = AnalysedTexts::with_more(profile, texts, more, context.watch)?;
+        for (name, outcome) in trials(methods, &analysed, &test_set, context)? {
             match outcome {
                 Ok(outcome) => drop(outcomes.insert(name, outcome)),
                 Err(why) => study.notes.push(format!("{name} is left out: {why}")),
             }
         }
     }
-    let lengths = mean_lengths(&material.originals);
+    let lengths = mean_lengths(&test_set.originals);
     report(&mut study, &outcomes, lengths);
     Ok(study)
 }
 
 /// All methods, those that are the same by another name left out.
-fn candidates(desk: &Desk<'_>) -> Result<Vec<Candidate>, LabError> {
-    let setting = Setting { seed: desk.seed, ..Setting::default() };
+fn catalogue_methods(context: &ExperimentContext<'_>) -> Result<Vec<CatalogueMethod>, LabError> {
+    let setting = Setting { seed: context.seed, ..Setting::default() };
     let mut recipes = BTreeSet::new();
-    let mut candidates = Vec::new();
+    let mut methods = Vec::new();
     // The papers' own names come last and are the ones that people know.
     for name in names().collect::<Vec<_>>().into_iter().rev() {
         let sketcher = Sketcher::new(name, &setting, &Profile::web())?;
         if recipes.insert(sketcher.method().recipe().to_string()) {
-            candidates.push(Candidate { name, sketcher });
+            methods.push(CatalogueMethod { name, sketcher });
         }
     }
-    candidates.reverse();
-    Ok(candidates)
+    methods.reverse();
+    Ok(methods)
 }
 
-impl Material {
-    fn new(items: &[Item], desk: &Desk<'_>) -> Result<Self, LabError> {
-        let (originals, copies) = copies(items, desk)?;
-        let strangers = strangers(items, &originals, desk)?;
-        Ok(Material { originals, copies, strangers })
+impl TestSet {
+    fn new(items: &[Item], context: &ExperimentContext<'_>) -> Result<Self, LabError> {
+        let (originals, copies) = copies(items, context)?;
+        let unrelated_pairs = unrelated_pairs(items, &originals, context)?;
+        Ok(TestSet { originals, copies, unrelated_pairs })
     }
 }
 
 /// Pairs of originals that do not share most of their words.
-fn strangers(
+fn unrelated_pairs(
     items: &[Item],
     originals: &[Original],
-    desk: &Desk<'_>,
+    context: &ExperimentContext<'_>,
 ) -> Result<Vec<(usize, usize)>, LabError> {
     let texts = originals.iter().map(|original| items[original.place].text.as_str());
-    let reading = Reading::new(&Profile::web(), texts, desk.watch)?;
+    let analysed = AnalysedTexts::new(&Profile::web(), texts, context.watch)?;
     let sets: Vec<BTreeSet<u64>> =
-        reading.pages().map(|page| page.hashes().iter().copied().collect()).collect();
-    let strange = |&(a, b): &(usize, usize)| {
+        analysed.pages().map(|page| page.hashes().iter().copied().collect()).collect();
+    let is_unrelated = |&(a, b): &(usize, usize)| {
         let shared = sets[a].intersection(&sets[b]).count();
-        (shared as f64) < STRANGE * (sets[a].len() + sets[b].len() - shared) as f64
+        (shared as f64) < MAX_UNRELATED_SIMILARITY * (sets[a].len() + sets[b].len() - shared) as f64
     };
-    let others = |a: usize| (a + 1..originals.len().min(a + 1 + STRANGERS)).map(move |b| (a, b));
-    Ok((0..originals.len()).flat_map(others).filter(strange).collect())
+    let others = |a: usize| (a + 1..originals.len().min(a + 1 + UNRELATED_PER_DOCUMENT)).map(move |b| (a, b));
+    Ok((0..originals.len()).flat_map(others).filter(is_unrelated).collect())
 }
 
 /// Some documents of each class, and their edited copies.
-fn copies(items: &[Item], desk: &Desk<'_>) -> Result<(Vec<Original>, Vec<Copy>), LabError> {
-    let mut draws = Draws::new(desk.seed, 19);
+fn copies(
+    items: &[Item],
+    context: &ExperimentContext<'_>,
+) -> Result<(Vec<Original>, Vec<EditedCopy>), LabError> {
+    let mut draws = Draws::new(context.seed, 19);
     let mut editor = Editor::new(items.iter().map(|item| item.text.as_str()), &mut draws);
-    let mut lots: Vec<(u64, usize)> =
-        (0..items.len()).map(|place| (hash::nth(place as u64 + 1, hash::mix(desk.seed)), place)).collect();
-    lots.sort_unstable();
+    let mut order: Vec<(u64, usize)> =
+        (0..items.len()).map(|place| (hash::nth(place as u64 + 1, hash::mix(context.seed)), place)).collect();
+    order.sort_unstable();
     let (mut originals, mut copies) = (Vec::new(), Vec::new());
     let mut taken = [0; CLASSES.len()];
-    for (_, place) in lots {
-        desk.watch.check()?;
-        let draft = editor.draft(&items[place].text);
-        let words = draft.words();
+    for (_, place) in order {
+        context.watch.check()?;
+        let parsed = editor.parse(&items[place].text);
+        let words = parsed.words();
         let Some(class) = CLASSES.iter().position(|(least, most, _)| (*least..*most).contains(&words)) else {
             continue;
         };
-        if taken[class] == EACH {
+        if taken[class] == DOCUMENTS_PER_CLASS {
             continue;
         }
         taken[class] += 1;
@@ -211,8 +214,8 @@ fn copies(items: &[Item], desk: &Desk<'_>) -> Result<(Vec<Original>, Vec<Copy>),
             for (count, edits) in COUNTS.into_iter().enumerate() {
                 // At most half of the words of the shortest document of the class, so that all of it are at each count.
                 if kind == Edit::Move || 2 * edits <= CLASSES[class].0 {
-                    let text = draft.edited(kind, edits, &editor, &mut draws);
-                    copies.extend(text.map(|text| Copy { of, edit, count, text }));
+                    let text = parsed.edited(kind, edits, &editor, &mut draws);
+                    copies.extend(text.map(|text| EditedCopy { of, edit, count, text }));
                 }
             }
         }
@@ -222,25 +225,25 @@ fn copies(items: &[Item], desk: &Desk<'_>) -> Result<(Vec<Original>, Vec<Copy>),
 
 /// Runs each method on all copies, several methods at a time; one that cannot run gives the reason.
 fn trials(
-    candidates: Vec<Candidate>,
-    reading: &Reading<'_>,
-    material: &Material,
-    desk: &Desk<'_>,
-) -> Result<Vec<Tried>, LabError> {
+    methods: Vec<CatalogueMethod>,
+    analysed: &AnalysedTexts<'_>,
+    test_set: &TestSet,
+    context: &ExperimentContext<'_>,
+) -> Result<Vec<MethodOutcome>, LabError> {
     let next = AtomicUsize::new(0);
-    let slots: Vec<Mutex<Option<Candidate>>> =
-        candidates.into_iter().map(|candidate| Mutex::new(Some(candidate))).collect();
+    let slots: Vec<Mutex<Option<CatalogueMethod>>> =
+        methods.into_iter().map(|method| Mutex::new(Some(method))).collect();
     let results = Mutex::new(Vec::new());
     let worker = || {
         while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
             let taken = slot.lock().expect("no worker panics while it holds a slot").take();
-            let Some(Candidate { name, mut sketcher }) = taken else { continue };
-            let result = trial(&mut sketcher, reading, material, desk);
+            let Some(CatalogueMethod { name, mut sketcher }) = taken else { continue };
+            let result = trial(&mut sketcher, analysed, test_set, context);
             results.lock().expect("no worker panics while it holds the results").push((name, result));
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..desk.settings.threads.clamp(1, slots.len().max(1)) {
+        for _ in 1..context.settings.threads.clamp(1, slots.len().max(1)) {
             scope.spawn(worker);
         }
         worker();
@@ -256,26 +259,28 @@ fn trials(
 
 fn trial(
     sketcher: &mut Sketcher,
-    reading: &Reading<'_>,
-    material: &Material,
-    desk: &Desk<'_>,
+    analysed: &AnalysedTexts<'_>,
+    test_set: &TestSet,
+    context: &ExperimentContext<'_>,
 ) -> Result<Outcome, LabError> {
-    sketcher.learn(reading, desk.watch)?;
-    let Material { originals, copies, .. } = material;
-    let mut room = Sketch::default();
-    let sketched: Vec<Sketched> =
-        originals.iter().map(|original| sketcher.sketch(&reading.page(original.place), &mut room)).collect();
+    sketcher.learn(analysed, context.watch)?;
+    let TestSet { originals, copies, .. } = test_set;
+    let mut buffer = Sketch::default();
+    let sketched: Vec<DocumentSketch> = originals
+        .iter()
+        .map(|original| sketcher.sketch(&analysed.page(original.place), &mut buffer))
+        .collect();
     let mut outcome = Outcome::default();
-    let first = reading.len() - copies.len();
+    let first = analysed.len() - copies.len();
     for (number, copy) in copies.iter().enumerate() {
-        desk.watch.check()?;
-        let other = sketcher.sketch(&reading.page(first + number), &mut room);
-        let found = sketcher.meet(&sketched[copy.of], &other).is_some();
+        context.watch.check()?;
+        let other = sketcher.sketch(&analysed.page(first + number), &mut buffer);
+        let found = sketcher.score(&sketched[copy.of], &other).is_some();
         outcome.classes[originals[copy.of].class][copy.edit][copy.count].count(found);
     }
-    for &(a, b) in &material.strangers {
-        desk.watch.check()?;
-        outcome.strangers.count(sketcher.meet(&sketched[a], &sketched[b]).is_some());
+    for &(a, b) in &test_set.unrelated_pairs {
+        context.watch.check()?;
+        outcome.unrelated_pairs.count(sketcher.score(&sketched[a], &sketched[b]).is_some());
     }
     Ok(outcome)
 }
@@ -304,7 +309,7 @@ impl Outcome {
 }
 
 fn report(study: &mut Study, outcomes: &BTreeMap<&'static str, Outcome>, lengths: [f64; CLASSES.len()]) {
-    let few = outcomes.values().all(|outcome| outcome.long(false)[0][0].whole < FEW);
+    let few = outcomes.values().all(|outcome| outcome.long(false)[0][0].whole < MIN_DOCUMENTS);
     let documents = if few {
         "all documents".to_owned()
     } else {
@@ -322,7 +327,7 @@ fn report(study: &mut Study, outcomes: &BTreeMap<&'static str, Outcome>, lengths
     study.heading("Length");
     study.plot(by_length(&ordered, lengths));
     study.heading("Documents that have nothing to do with each other");
-    study.table(stranger_table(&ordered));
+    study.table(unrelated_table(&ordered));
     study.notes.push(format!(
         "Words that are put in are drawn from the collection as often as they occur there, and places at random, so that an \
          edit may be one that a method does not look at, such as a function word. Copies by word edits have at most half of \
@@ -339,17 +344,17 @@ fn lead(study: &mut Study, ordered: &[(&str, &Outcome)], few: bool, documents: &
         ordered.iter().filter_map(|(name, outcome)| Some((share(outcome)?, *name))).collect();
     // Names in the order of the catalogue where shares are equal.
     best.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let told = |all: &[(f64, &str)]| {
+    let format_shares = |all: &[(f64, &str)]| {
         all.iter()
             .map(|(share, name)| format!("{name} {:.0} %", 100.0 * share))
             .collect::<Vec<_>>()
             .join(", ")
     };
-    let gullible: Vec<String> = ordered
+    let false_positives: Vec<String> = ordered
         .iter()
-        .filter(|(_, outcome)| outcome.strangers.part > 0)
-        .map(|(name, Outcome { strangers, .. })| {
-            format!("{name} ({} of {})", strangers.part, strangers.whole)
+        .filter(|(_, outcome)| outcome.unrelated_pairs.part > 0)
+        .map(|(name, Outcome { unrelated_pairs, .. })| {
+            format!("{name} ({} of {})", unrelated_pairs.part, unrelated_pairs.whole)
         })
         .collect();
     study.lead = match best.len() {
@@ -358,9 +363,9 @@ fn lead(study: &mut Study, ordered: &[(&str, &Outcome)], few: bool, documents: &
             "After {} words of {documents} were replaced, the copy is found most often by {}; of all {all} methods, {} find \
              fewer than one copy in ten. Unrelated documents are taken for near-duplicates by {}.",
             COUNTS[BY_LENGTH],
-            told(&best[..all.min(6)]),
+            format_shares(&best[..all.min(6)]),
             best.iter().filter(|(share, _)| *share < 0.1).count(),
-            if gullible.is_empty() { "none".to_owned() } else { gullible.join(", ") }
+            if false_positives.is_empty() { "none".to_owned() } else { false_positives.join(", ") }
         ),
     };
 }
@@ -422,17 +427,17 @@ fn by_length(ordered: &[(&str, &Outcome)], lengths: [f64; CLASSES.len()]) -> Plo
 }
 
 /// A method that takes everything for near-duplicates would find all copies.
-fn stranger_table(ordered: &[(&str, &Outcome)]) -> Grid {
+fn unrelated_table(ordered: &[(&str, &Outcome)]) -> Grid {
     let name =
         "Pairs of documents that share less than half of their words, and are taken for near-duplicates";
     let mut grid = Grid::new(name, ["method", "pairs", "taken", "share", "95 %"]);
-    for (name, Outcome { strangers, .. }) in ordered {
+    for (name, Outcome { unrelated_pairs, .. }) in ordered {
         grid.row([
             Value::from(*name),
-            Value::Count(strangers.whole),
-            Value::Count(strangers.part),
-            strangers.cell(),
-            strangers.interval_cell(),
+            Value::Count(unrelated_pairs.whole),
+            Value::Count(unrelated_pairs.part),
+            unrelated_pairs.cell(),
+            unrelated_pairs.interval_cell(),
         ]);
     }
     grid
@@ -456,15 +461,15 @@ mod tests {
             .iter()
             .flat_map(|&(count, words)| testing::texts(count, words))
             .collect();
-        let desk = testing::desk(&texts, &watch);
-        let study = run(&desk).unwrap();
+        let context = testing::context(&texts, &watch);
+        let study = run(&context).unwrap();
         let left_out = study.notes.iter().filter(|note| note.contains("is left out")).count();
         let grids: Vec<&Grid> = study
             .blocks
             .iter()
             .filter_map(|block| if let Block::Table(grid) = block { Some(grid) } else { None })
             .collect();
-        let all = candidates(&desk).unwrap().len();
+        let all = catalogue_methods(&context).unwrap().len();
         assert!(all >= 35 && left_out < 3, "{all}: {:?}", study.notes);
         assert_eq!((grids.len(), grids[4].rows.len()), (5, all - left_out));
         let row = |grid: &Grid, name: &str| {
@@ -489,22 +494,23 @@ mod tests {
     fn results_do_not_depend_on_threads() {
         let watch = Watch::default();
         let texts = testing::texts(6, 140);
-        let desk = testing::desk(&texts, &watch);
-        let items = desk.given.as_ref().unwrap().items(9, 1, &[], &watch).unwrap();
-        let material = Material::new(&items, &desk).unwrap();
+        let context = testing::context(&texts, &watch);
+        let items = context.given.as_ref().unwrap().items(9, 1, &[], &watch).unwrap();
+        let test_set = TestSet::new(&items, &context).unwrap();
         let trial = |threads: usize| {
-            let mut desk = testing::desk(&texts, &watch);
-            desk.settings.threads = threads;
-            let web = |candidate: &Candidate| candidate.sketcher.profile() == &Profile::web();
-            let some: Vec<Candidate> = candidates(&desk).unwrap().into_iter().filter(web).take(6).collect();
-            let reading = Reading::with_more(
+            let mut context = testing::context(&texts, &watch);
+            context.settings.threads = threads;
+            let web = |method: &CatalogueMethod| method.sketcher.profile() == &Profile::web();
+            let some: Vec<CatalogueMethod> =
+                catalogue_methods(&context).unwrap().into_iter().filter(web).take(6).collect();
+            let analysed = AnalysedTexts::with_more(
                 &Profile::web(),
                 items.iter().map(|item| item.text.as_str()),
-                material.copies.iter().map(|copy| copy.text.as_str()),
+                test_set.copies.iter().map(|copy| copy.text.as_str()),
                 &watch,
             )
             .unwrap();
-            let mut outcomes = trials(some, &reading, &material, &desk).unwrap();
+            let mut outcomes = trials(some, &analysed, &test_set, &context).unwrap();
             outcomes.sort_by_key(|(name, _)| *name);
             outcomes
         };

@@ -12,11 +12,11 @@ use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Plot, Value};
 use lookalike::text::{Analyser, Features, Profile, hash};
 
-use crate::collection::Wanted;
+use crate::collection::CollectionKind;
 use crate::draws::Draws;
-use crate::experiments::{Desk, Experiment};
+use crate::experiments::{Experiment, ExperimentContext};
 use crate::shares::{Share, axis, measured, theory, unit_axis};
-use crate::sketches::{Reading, Sketcher};
+use crate::sketches::{AnalysedTexts, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -24,7 +24,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E6",
     title: "How many changes a randomised I-Match signature survives",
     source: "Kołcz, Chowdhury, Alspector 2004, figure 1",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -59,7 +59,7 @@ const PUBLISHED: usize = 1;
 
 /// A kind of change to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arm {
+enum ChangeKind {
     /// Words are added or taken away, each by the toss of a coin.
     Change,
     /// A word is taken away and another added, which counts as two changes.
@@ -74,18 +74,18 @@ fn expected(part: f64, changes: usize, lexicons: usize) -> f64 {
     1.0 - (1.0 - part.powi(changes as i32)).powi(lexicons as i32)
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::News)?;
-    let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::News)?;
+    let items = collection.items(context.documents, context.seed, &[], context.watch)?;
     let texts = items.iter().map(|item| item.text.as_str());
-    let reading = Reading::new(&Profile::kolcz(), texts, desk.watch)?;
-    let words = Words::new(&reading, desk)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
-    study.fact("documents", reading.len().to_string());
+    let analysed = AnalysedTexts::new(&Profile::kolcz(), texts, context.watch)?;
+    let words = LexiconDocuments::new(&analysed, context)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
+    study.fact("documents", analysed.len().to_string());
     study.fact("words of the lexicon", words.lexicon.len().to_string());
     let mut trials = Vec::new();
     for (name, parameters, part) in THINNINGS {
-        let trial = Trial::run(&reading, &words, parameters, desk)?;
+        let trial = Trial::run(&analysed, &words, parameters, context)?;
         study.fact(format!("documents changed, {name}"), trial.documents.to_string());
         trials.push((name, part, trial));
     }
@@ -94,36 +94,36 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(study)
 }
 
-/// Documents as I-Match sees them.
-struct Words {
+/// Documents as I-Match sees them: sets of words of the lexicon.
+struct LexiconDocuments {
     /// The words of the lexicon.
     lexicon: Vec<String>,
     /// The words of each document, as places in it.
     documents: Vec<Vec<usize>>,
 }
 
-impl Words {
+impl LexiconDocuments {
     /// Finds the words of the lexicon by the method itself: one that is alone in a document has a signature.
-    fn new(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Self, LabError> {
-        let method = learned("lexicons=0", 1, 1, reading, desk)?;
-        let mut room = Room::new();
-        let known = reading.lexicon();
+    fn new(analysed: &AnalysedTexts<'_>, context: &ExperimentContext<'_>) -> Result<Self, LabError> {
+        let method = learned("lexicons=0", 1, 1, analysed, context)?;
+        let mut buffers = SketchBuffers::new();
+        let known = analysed.lexicon();
         let mut places = vec![None; known.len()];
         let mut lexicon = Vec::new();
-        for (place, held) in places.iter_mut().enumerate() {
-            desk.watch.check()?;
+        for (place, slot) in places.iter_mut().enumerate() {
+            context.watch.check()?;
             let word = known.word(place);
-            if room.signatures(method.method(), word).iter().any(|&byte| byte != 0) {
-                *held = Some(lexicon.len());
+            if buffers.signatures(method.method(), word).iter().any(|&byte| byte != 0) {
+                *slot = Some(lexicon.len());
                 lexicon.push(word.to_owned());
             }
         }
         let words = |features: &Features| {
             let hashes: BTreeSet<u64> = features.hashes().iter().copied().collect();
-            hashes.into_iter().filter_map(|hash| places[known.place(hash)?]).collect()
+            hashes.into_iter().filter_map(|hash| places[known.index_of(hash)?]).collect()
         };
-        let documents = (0..reading.len()).map(|index| words(reading.page(index).features)).collect();
-        Ok(Words { lexicon, documents })
+        let documents = (0..analysed.len()).map(|index| words(analysed.page(index).features)).collect();
+        Ok(LexiconDocuments { lexicon, documents })
     }
 
     fn text(&self, places: impl IntoIterator<Item = usize>) -> String {
@@ -131,10 +131,10 @@ impl Words {
     }
 
     /// Returns the text of a document after this number of changes.
-    fn changed(&self, document: &[usize], arm: Arm, changes: usize, draws: &mut Draws) -> String {
-        let added = match arm {
-            Arm::Change => (0..changes).filter(|_| draws.below(2) == 0).count(),
-            Arm::Substitute => changes / 2,
+    fn changed(&self, document: &[usize], kind: ChangeKind, changes: usize, draws: &mut Draws) -> String {
+        let added = match kind {
+            ChangeKind::Change => (0..changes).filter(|_| draws.below(2) == 0).count(),
+            ChangeKind::Substitute => changes / 2,
         };
         let gone: BTreeSet<usize> = draws.distinct(changes - added, document.len()).into_iter().collect();
         let mut words: Vec<usize> =
@@ -157,27 +157,31 @@ fn learned(
     parameters: &str,
     floor: usize,
     seed: u64,
-    reading: &Reading<'_>,
-    desk: &Desk<'_>,
+    analysed: &AnalysedTexts<'_>,
+    context: &ExperimentContext<'_>,
 ) -> Result<Sketcher, LabError> {
     let text = format!("imatch:secondary=off,{parameters},floor={floor},seed={seed}");
     let mut sketcher = Sketcher::new(&text, &Setting::default(), &Profile::kolcz())?;
-    sketcher.learn(reading, desk.watch)?;
+    sketcher.learn(analysed, context.watch)?;
     Ok(sketcher)
 }
 
 /// The buffers for sketching.
-struct Room {
+struct SketchBuffers {
     analyser: Analyser,
     features: Features,
     sketch: Sketch,
 }
 
-impl Room {
+impl SketchBuffers {
     /// Buffers that also serve documents of fewer than five words.
     fn new() -> Self {
         let profile = Profile { min_distinct: 0, ..Profile::kolcz() };
-        Room { analyser: Analyser::new(&profile), features: Features::default(), sketch: Sketch::default() }
+        SketchBuffers {
+            analyser: Analyser::new(&profile),
+            features: Features::default(),
+            sketch: Sketch::default(),
+        }
     }
 
     /// All signatures of a text, of eight bytes each; zeros where it has none.
@@ -200,35 +204,39 @@ struct Trial {
 
 impl Trial {
     fn run(
-        reading: &Reading<'_>,
-        words: &Words,
+        analysed: &AnalysedTexts<'_>,
+        words: &LexiconDocuments,
         parameters: &str,
-        desk: &Desk<'_>,
+        context: &ExperimentContext<'_>,
     ) -> Result<Self, LabError> {
         let parameters = format!("lexicons={MOST_LEXICONS},{parameters}");
         let mut trial = Trial::default();
         let mut methods = Vec::new();
         for number in 0..SEEDS {
-            let seed = hash::nth(number + 1, desk.seed);
+            let seed = hash::nth(number + 1, context.seed);
             // One that has a signature only where every change leaves enough words, and the one that is looked at.
             let [strict, method] =
-                [FLOOR + CHANGES, FLOOR].map(|floor| learned(&parameters, floor, seed, reading, desk));
+                [FLOOR + CHANGES, FLOOR].map(|floor| learned(&parameters, floor, seed, analysed, context));
             methods.push((strict?, method?));
         }
-        let mut room = Room::new();
+        let mut buffers = SketchBuffers::new();
         for (number, document) in words.documents.iter().enumerate() {
-            desk.watch.check()?;
+            context.watch.check()?;
             if trial.documents as usize == DOCUMENTS {
                 break;
             }
             let (strict, method) = &methods[number % methods.len()];
             let text = words.text(document.iter().copied());
-            let enough =
-                room.signatures(strict.method(), &text).as_chunks::<8>().0.iter().all(|one| *one != [0; 8]);
+            let enough = buffers
+                .signatures(strict.method(), &text)
+                .as_chunks::<8>()
+                .0
+                .iter()
+                .all(|one| *one != [0; 8]);
             if enough && words.lexicon.len() >= document.len() + CHANGES {
-                let original = room.signatures(method.method(), &text).to_vec();
-                let mut draws = Draws::new(desk.seed, hash::mix(number as u64));
-                trial.change(words, document, method.method(), &original, &mut room, &mut draws);
+                let original = buffers.signatures(method.method(), &text).to_vec();
+                let mut draws = Draws::new(context.seed, hash::mix(number as u64));
+                trial.change(words, document, method.method(), &original, &mut buffers, &mut draws);
             }
         }
         Ok(trial)
@@ -236,25 +244,25 @@ impl Trial {
 
     fn change(
         &mut self,
-        words: &Words,
+        words: &LexiconDocuments,
         document: &[usize],
         method: &dyn Method,
         original: &[u8],
-        room: &mut Room,
+        buffers: &mut SketchBuffers,
         draws: &mut Draws,
     ) {
         self.documents += 1;
         for changes in 1..=CHANGES {
-            for arm in [Arm::Change, Arm::Substitute] {
-                if arm == Arm::Substitute && changes % 2 == 1 {
+            for kind in [ChangeKind::Change, ChangeKind::Substitute] {
+                if kind == ChangeKind::Substitute && changes % 2 == 1 {
                     continue;
                 }
-                let text = words.changed(document, arm, changes, draws);
-                let survivor = survivor(original, room.signatures(method, &text));
+                let text = words.changed(document, kind, changes, draws);
+                let survivor = survivor(original, buffers.signatures(method, &text));
                 self.whole += u64::from(survivor == Some(0));
-                let survival = match arm {
-                    Arm::Change => &mut self.changes,
-                    Arm::Substitute => &mut self.substitutions,
+                let survival = match kind {
+                    ChangeKind::Change => &mut self.changes,
+                    ChangeKind::Substitute => &mut self.substitutions,
                 };
                 for (share, lexicons) in survival[changes - 1].iter_mut().zip(LEXICONS) {
                     share.count(survivor.is_some_and(|first| (1..=lexicons).contains(&first)));
@@ -378,17 +386,18 @@ mod tests {
     #[test]
     fn the_first_lexicons_of_many_are_those_of_few() {
         let (watch, texts) = (Watch::default(), testing::texts(60, 300));
-        let desk = testing::desk(&texts, &watch);
-        let reading = Reading::new(&Profile::kolcz(), texts.iter().map(String::as_str), &watch).unwrap();
-        let mut room = Room::new();
+        let context = testing::context(&texts, &watch);
+        let analysed =
+            AnalysedTexts::new(&Profile::kolcz(), texts.iter().map(String::as_str), &watch).unwrap();
+        let mut buffers = SketchBuffers::new();
         for (_, parameters, _) in THINNINGS {
             let of = |lexicons: usize| {
-                learned(&format!("lexicons={lexicons},{parameters}"), 1, 5, &reading, &desk).unwrap()
+                learned(&format!("lexicons={lexicons},{parameters}"), 1, 5, &analysed, &context).unwrap()
             };
             let (few, many) = (of(5), of(MOST_LEXICONS));
             let (a, b) = (texts[0].as_str(), texts[0].replace(". ", " added "));
-            let [one, two] = [a, &b].map(|text| room.signatures(many.method(), text).to_vec());
-            assert_eq!(room.signatures(few.method(), a), &one[..6 * 8]);
+            let [one, two] = [a, &b].map(|text| buffers.signatures(many.method(), text).to_vec());
+            assert_eq!(buffers.signatures(few.method(), a), &one[..6 * 8]);
             let accepted = few.method().accept(&one[..6 * 8], &two[..6 * 8], 1).is_some();
             assert_eq!(accepted, survivor(&one[..6 * 8], &two[..6 * 8]).is_some());
         }
@@ -396,16 +405,18 @@ mod tests {
 
     #[test]
     fn changes_are_as_many_as_they_say() {
-        let words =
-            Words { lexicon: (0..100).map(testing::name).collect(), documents: vec![(0..40).collect()] };
+        let words = LexiconDocuments {
+            lexicon: (0..100).map(testing::name).collect(),
+            documents: vec![(0..40).collect()],
+        };
         let before: BTreeSet<String> = (0..40).map(testing::name).collect();
         let mut draws = Draws::new(1, 1);
         for changes in 1..=CHANGES {
-            for arm in [Arm::Change, Arm::Substitute] {
-                let text = words.changed(&words.documents[0], arm, changes / 2 * 2, &mut draws);
+            for kind in [ChangeKind::Change, ChangeKind::Substitute] {
+                let text = words.changed(&words.documents[0], kind, changes / 2 * 2, &mut draws);
                 let after: BTreeSet<String> = text.split(' ').map(str::to_owned).collect();
                 assert_eq!(before.symmetric_difference(&after).count(), changes / 2 * 2);
-                assert!(arm == Arm::Change || after.len() == before.len());
+                assert!(kind == ChangeKind::Change || after.len() == before.len());
             }
         }
     }
@@ -413,9 +424,9 @@ mod tests {
     #[test]
     fn a_small_collection_is_enough_and_equal_seeds_agree() {
         let (watch, texts) = (Watch::default(), testing::texts(80, 400));
-        let desk = testing::desk(&texts, &watch);
-        let study = run(&desk).unwrap();
-        assert_eq!(study, run(&desk).unwrap());
+        let context = testing::context(&texts, &watch);
+        let study = run(&context).unwrap();
+        assert_eq!(study, run(&context).unwrap());
         let tables = study.blocks.iter().filter(|block| matches!(block, Block::Table(_))).count();
         assert_eq!((tables, study.blocks.len()), (8, 10));
         let Block::Table(grid) = &study.blocks[1] else { panic!("{:?}", study.blocks[1]) };
@@ -423,6 +434,6 @@ mod tests {
         let Value::Number(share) = grid.rows[0][2 + 3 * 4] else { panic!("{:?}", grid.rows[0]) };
         assert!(share > 0.9, "{share}");
         watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        assert!(run(&desk).is_err());
+        assert!(run(&context).is_err());
     }
 }

@@ -13,10 +13,10 @@ use lookalike::report::Study;
 use lookalike::report::study::{Grid, Value};
 use lookalike::text::Profile;
 
-use crate::collection::Wanted;
+use crate::collection::CollectionKind;
 use crate::draws::Draws;
-use crate::experiments::{Desk, Experiment};
-use crate::sketches::{Reading, Sketcher};
+use crate::experiments::{Experiment, ExperimentContext};
+use crate::sketches::{AnalysedTexts, Sketcher};
 use crate::trial::LabError;
 
 /// The experiment.
@@ -24,7 +24,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment {
     id: "E12",
     title: "Lookup tables for fingerprints within k bits, design by design",
     source: "Manku, Jain, Sarma 2007; thesis, Weimar 2014",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -62,7 +62,7 @@ const DESIGNS: [(usize, Blocks); 14] = [
 ];
 
 /// The most bits that differ in any design.
-const MOST: u32 = 10;
+const MAX_DISTANCE: u32 = 10;
 
 /// The designs of Manku, Jain and Sarma for 2^34 fingerprints and k = 3: blocks, tables, bits of the shortest key, and the
 /// logarithm of the most candidates of a lookup.
@@ -91,18 +91,18 @@ impl Blocks {
     /// The bits of each table's key, the plain way: to hold what the tables do against.
     fn masks(self, bits: usize, k: usize) -> Vec<u64> {
         let all: Vec<usize> = (0..bits).rev().collect();
-        let first = cuts(&all, self.0, k);
+        let first = block_masks(&all, self.0, k);
         let Some(second) = self.1 else { return first };
         let rest = |mask: u64| all.iter().copied().filter(|bit| mask >> bit & 1 == 0).collect::<Vec<_>>();
         first
             .into_iter()
-            .flat_map(|mask| cuts(&rest(mask), second, k).into_iter().map(move |more| mask | more))
+            .flat_map(|mask| block_masks(&rest(mask), second, k).into_iter().map(move |more| mask | more))
             .collect()
     }
 }
 
 /// A mask for each choice of all but `k` of the blocks that `places` are cut into, larger blocks first.
-fn cuts(places: &[usize], blocks: usize, k: usize) -> Vec<u64> {
+fn block_masks(places: &[usize], blocks: usize, k: usize) -> Vec<u64> {
     let (size, larger) = (places.len() / blocks, places.len() % blocks);
     let start = |block: usize| block * size + block.min(larger);
     let block = |number: usize| {
@@ -115,69 +115,69 @@ fn cuts(places: &[usize], blocks: usize, k: usize) -> Vec<u64> {
 }
 
 /// Stored fingerprints, those that are looked up, and what a scan finds for each of them.
-struct Set {
+struct FingerprintSet {
     name: &'static str,
     stored: Vec<[u64; 1]>,
     queries: Vec<[u64; 1]>,
-    /// Number and distance of every stored fingerprint within [`MOST`] bits, by query.
+    /// Number and distance of every stored fingerprint within [`MAX_DISTANCE`] bits, by query.
     near: Vec<Vec<(u32, u32)>>,
     /// Microseconds of a scan for one query.
     scan: f64,
 }
 
-impl Set {
+impl FingerprintSet {
     fn new(
         name: &'static str,
         stored: Vec<[u64; 1]>,
         queries: Vec<[u64; 1]>,
-        desk: &Desk<'_>,
+        context: &ExperimentContext<'_>,
     ) -> Result<Self, LabError> {
         let mut near = Vec::with_capacity(queries.len());
         let begun = Instant::now();
         for query in &queries {
-            desk.watch.check()?;
+            context.watch.check()?;
             let distance = |stored: &[u64; 1]| (stored[0] ^ query[0]).count_ones();
             let all = (0..).zip(&stored).map(|(number, stored)| (number, distance(stored)));
-            near.push(all.filter(|(_, distance)| *distance <= MOST).collect());
+            near.push(all.filter(|(_, distance)| *distance <= MAX_DISTANCE).collect());
         }
         let scan = begun.elapsed().as_secs_f64() * 1e6 / queries.len().max(1) as f64;
-        Ok(Set { name, stored, queries, near, scan })
+        Ok(FingerprintSet { name, stored, queries, near, scan })
     }
 
     /// Random fingerprints; half of the queries are stored ones with a few bits flipped.
-    fn random(desk: &Desk<'_>) -> Result<Self, LabError> {
-        let mut draws = Draws::new(desk.seed, 12);
-        let count = STORED.min(STORED_EACH.saturating_mul(desk.documents)).max(1);
+    fn random(context: &ExperimentContext<'_>) -> Result<Self, LabError> {
+        let mut draws = Draws::new(context.seed, 12);
+        let count = STORED.min(STORED_EACH.saturating_mul(context.documents)).max(1);
         let stored: Vec<[u64; 1]> = (0..count).map(|_| [draws.next()]).collect();
         let query = |number: usize| {
             if number.is_multiple_of(2) {
                 return [draws.next()];
             }
             let [mut fingerprint] = stored[draws.below(stored.len())];
-            let flips = draws.below(MOST as usize + 2);
+            let flips = draws.below(MAX_DISTANCE as usize + 2);
             draws.distinct(flips, BITS).into_iter().for_each(|bit| fingerprint ^= 1 << bit);
             [fingerprint]
         };
         let queries = (0..QUERIES).map(query).collect();
-        Set::new("random", stored, queries, desk)
+        FingerprintSet::new("random", stored, queries, context)
     }
 
     /// Fingerprints of the documents of a collection, some of which are looked up.
-    fn of_documents(reading: &Reading<'_>, desk: &Desk<'_>) -> Result<Self, LabError> {
-        let setting = Setting { seed: desk.seed, ..Setting::default() };
+    fn of_documents(analysed: &AnalysedTexts<'_>, context: &ExperimentContext<'_>) -> Result<Self, LabError> {
+        let setting = Setting { seed: context.seed, ..Setting::default() };
         let sketcher = Sketcher::new("simhash:n=3+5", &setting, &Profile::web())?;
-        let mut room = Sketch::default();
-        let mut stored = Vec::with_capacity(reading.len());
-        for page in reading.pages() {
-            desk.watch.check()?;
-            let sketched = sketcher.sketch(&page, &mut room);
+        let mut buffer = Sketch::default();
+        let mut stored = Vec::with_capacity(analysed.len());
+        for page in analysed.pages() {
+            context.watch.check()?;
+            let sketched = sketcher.sketch(&page, &mut buffer);
             let bytes = sketched.payload.first_chunk().filter(|_| !sketched.keys.is_empty());
             stored.extend(bytes.map(|bytes| [u64::from_le_bytes(*bytes)]));
         }
-        let mut draws = Draws::new(desk.seed, 13);
+        let mut draws = Draws::new(context.seed, 13);
         let places = draws.distinct(QUERIES, stored.len());
         let queries = places.into_iter().map(|place| stored[place]).collect();
-        Set::new("documents", stored, queries, desk)
+        FingerprintSet::new("documents", stored, queries, context)
     }
 }
 
@@ -199,14 +199,19 @@ struct Outcome {
     missed: u64,
 }
 
-fn outcome(set: &Set, k: usize, blocks: Blocks, desk: &Desk<'_>) -> Result<Outcome, LabError> {
+fn outcome(
+    set: &FingerprintSet,
+    k: usize,
+    blocks: Blocks,
+    context: &ExperimentContext<'_>,
+) -> Result<Outcome, LabError> {
     let tables = HammingTables::new(&set.stored, BITS, k as u32, &blocks.to_string())?;
     let masks = blocks.masks(BITS, k);
     let queries = set.queries.len().max(1) as f64;
     // Once to see what is found, and once for the time.
     let (mut found, mut missed) = (0, 0);
     for (query, near) in set.queries.iter().zip(&set.near) {
-        desk.watch.check()?;
+        context.watch.check()?;
         let mut seen = Vec::new();
         tables.near(query, |number, distance| seen.push((number, distance)));
         seen.sort_unstable();
@@ -246,26 +251,26 @@ fn outcome(set: &Set, k: usize, blocks: Blocks, desk: &Desk<'_>) -> Result<Outco
     })
 }
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::News)?;
-    let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::News)?;
+    let items = collection.items(context.documents, context.seed, &[], context.watch)?;
     let texts = items.iter().map(|item| item.text.as_str());
-    let reading = Reading::new(&Profile::web(), texts, desk.watch)?;
-    let sets = [Set::random(desk)?, Set::of_documents(&reading, desk)?];
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+    let analysed = AnalysedTexts::new(&Profile::web(), texts, context.watch)?;
+    let sets = [FingerprintSet::random(context)?, FingerprintSet::of_documents(&analysed, context)?];
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("bits", BITS.to_string());
     let mut outcomes = Vec::new();
     for set in &sets {
         study.fact(format!("fingerprints stored, {}", set.name), set.stored.len().to_string());
         study.fact(format!("fingerprints looked up, {}", set.name), set.queries.len().to_string());
-        let all = DESIGNS.iter().map(|&(k, blocks)| outcome(set, k, blocks, desk));
+        let all = DESIGNS.iter().map(|&(k, blocks)| outcome(set, k, blocks, context));
         outcomes.push((set, all.collect::<Result<Vec<Outcome>, LabError>>()?));
     }
     report(&mut study, &outcomes);
     Ok(study)
 }
 
-fn report(study: &mut Study, outcomes: &[(&Set, Vec<Outcome>)]) {
+fn report(study: &mut Study, outcomes: &[(&FingerprintSet, Vec<Outcome>)]) {
     let all = || outcomes.iter().flat_map(|(_, outcomes)| outcomes);
     let missed: u64 = all().map(|outcome| outcome.missed).sum();
     let found: u64 = all().map(|outcome| outcome.found).sum();
@@ -304,7 +309,7 @@ fn report(study: &mut Study, outcomes: &[(&Set, Vec<Outcome>)]) {
          older processors lack, and tables with it.".to_owned());
 }
 
-fn table(set: &Set, outcomes: &[Outcome]) -> Grid {
+fn table(set: &FingerprintSet, outcomes: &[Outcome]) -> Grid {
     let heads = [
         "k",
         "blocks",
@@ -400,8 +405,8 @@ mod tests {
     #[test]
     fn what_a_scan_finds_has_an_equal_key_and_is_found() {
         let watch = Watch::default();
-        let desk = Desk { documents: 30, ..testing::desk(&[], &watch) };
-        let set = Set::random(&desk).unwrap();
+        let context = ExperimentContext { documents: 30, ..testing::context(&[], &watch) };
+        let set = FingerprintSet::random(&context).unwrap();
         assert_eq!(set.stored.len(), 3_000);
         for (k, blocks) in DESIGNS {
             let masks = blocks.masks(BITS, k);
@@ -411,7 +416,7 @@ mod tests {
                     assert!(masks.iter().any(|mask| (query[0] ^ other[0]) & mask == 0), "{k} {blocks}");
                 }
             }
-            let outcome = outcome(&set, k, blocks, &desk).unwrap();
+            let outcome = outcome(&set, k, blocks, &context).unwrap();
             assert_eq!((outcome.missed, outcome.tables), (0, masks.len() as u64), "{k} {blocks}");
             assert!(outcome.found > 20 && outcome.compared >= outcome.candidates, "{k} {blocks}");
         }
@@ -422,7 +427,7 @@ mod tests {
         let watch = Watch::default();
         let mut texts = testing::texts(40, 60);
         texts.push(texts[0].clone());
-        let study = run(&Desk { documents: 41, ..testing::desk(&texts, &watch) }).unwrap();
+        let study = run(&ExperimentContext { documents: 41, ..testing::context(&texts, &watch) }).unwrap();
         let Block::Table(grid) = &study.blocks[1] else { panic!("{:?}", study.blocks[1]) };
         assert_eq!(grid.rows.len(), DESIGNS.len());
         // Each document itself, and the two equal ones each other.

@@ -14,7 +14,7 @@ use lookalike_overlap::shared::shared;
 use lookalike_overlap::{Pair, transfer};
 
 use crate::collection::{Collection, Item};
-use crate::experiments::Desk;
+use crate::experiments::ExperimentContext;
 use crate::trial::LabError;
 
 /// Lengths of n-grams, in the order of the published table.
@@ -30,8 +30,8 @@ const BITS: usize = 64;
 const DISTANCE: u32 = 3;
 const BLOCKS: &str = "4";
 
-/// A document as it is looked for.
-pub(super) struct Sketched {
+/// A document with its words and fingerprints.
+pub(super) struct FingerprintedDocument {
     pub(super) url: Option<String>,
     /// Hashes of its distinct words, ascending.
     words: Vec<u64>,
@@ -55,8 +55,8 @@ pub(super) struct Transfer {
 
 impl Sides {
     /// The two sides of a collection: by the field `snapshot`, whose smallest value is the older, or by file.
-    pub(super) fn of(desk: &Desk<'_>, collection: &Collection) -> Result<Sides, LabError> {
-        let items = collection.pages(desk.documents, desk.seed, &["snapshot"], desk.watch)?;
+    pub(super) fn of(context: &ExperimentContext<'_>, collection: &Collection) -> Result<Sides, LabError> {
+        let items = collection.pages(context.documents, context.seed, &["snapshot"], context.watch)?;
         let time =
             |item: &Item| (item.extras[0].clone(), if item.extras[0].is_some() { 0 } else { item.shard });
         let oldest = items.iter().map(time).min();
@@ -73,7 +73,11 @@ impl Sides {
 }
 
 /// Words and fingerprints of documents. Segments follow from ids.
-pub(super) fn sketched(items: &[Item], seed: u64, watch: &Watch) -> Result<Vec<Sketched>, LabError> {
+pub(super) fn fingerprint_documents(
+    items: &[Item],
+    seed: u64,
+    watch: &Watch,
+) -> Result<Vec<FingerprintedDocument>, LabError> {
     let methods: Vec<Box<dyn Method>> = CONFIGURATIONS
         .iter()
         .map(|n| {
@@ -91,7 +95,7 @@ pub(super) fn sketched(items: &[Item], seed: u64, watch: &Watch) -> Result<Vec<S
         let page = Page { text: &item.text, features: &features };
         let fingerprints = std::array::from_fn(|n| fingerprint(&*methods[n], &page, &mut sketch));
         let segment = hash::nth(1, hash::word(item.id.as_bytes())) % SEGMENTS as u64;
-        Ok(Sketched { url: item.url.clone(), words, fingerprints, segment: segment as usize })
+        Ok(FingerprintedDocument { url: item.url.clone(), words, fingerprints, segment: segment as usize })
     };
     items.iter().map(sketch).collect()
 }
@@ -108,8 +112,8 @@ fn fingerprint(method: &dyn Method, page: &Page<'_>, sketch: &mut Sketch) -> Opt
 
 /// Finds the pairs of each of these configurations in the first `segments` segments.
 pub(super) fn transfers(
-    judged: &[Sketched],
-    target: &[Sketched],
+    judged: &[FingerprintedDocument],
+    target: &[FingerprintedDocument],
     configurations: &[&str],
     segments: usize,
     watch: &Watch,
@@ -119,8 +123,8 @@ pub(super) fn transfers(
 }
 
 fn transfer_by(
-    judged: &[Sketched],
-    target: &[Sketched],
+    judged: &[FingerprintedDocument],
+    target: &[FingerprintedDocument],
     place: usize,
     configuration: &'static str,
     segments: usize,
@@ -150,11 +154,12 @@ fn transfer_by(
 /// The documents of the first list that have a near-duplicate in the second, ascending: every pair is measured whose numbers of
 /// words allow for it.
 pub(super) fn with_near_duplicate(
-    judged: &[Sketched],
-    target: &[Sketched],
+    judged: &[FingerprintedDocument],
+    target: &[FingerprintedDocument],
     watch: &Watch,
 ) -> Result<Vec<u32>, LabError> {
-    let mut by_size: Vec<&Sketched> = target.iter().filter(|document| !document.words.is_empty()).collect();
+    let mut by_size: Vec<&FingerprintedDocument> =
+        target.iter().filter(|document| !document.words.is_empty()).collect();
     by_size.sort_by_key(|document| document.words.len());
     let mut found = Vec::new();
     for (number, document) in (0u32..).zip(judged).filter(|(_, document)| !document.words.is_empty()) {
@@ -184,8 +189,11 @@ pub(super) fn jaccard(one: &[u64], other: &[u64]) -> f64 {
 }
 
 /// The documents of the first list whose address the second has, with the first that has it there.
-pub(super) fn with_shared_address(judged: &[Sketched], target: &[Sketched]) -> Vec<(u32, u32)> {
-    let addresses = |documents: &[Sketched]| -> (Vec<u32>, Vec<String>) {
+pub(super) fn with_shared_address(
+    judged: &[FingerprintedDocument],
+    target: &[FingerprintedDocument],
+) -> Vec<(u32, u32)> {
+    let addresses = |documents: &[FingerprintedDocument]| -> (Vec<u32>, Vec<String>) {
         (0u32..).zip(documents).filter_map(|(number, document)| Some((number, document.url.clone()?))).unzip()
     };
     let ((judged, source), (target, other)) = (addresses(judged), addresses(target));
@@ -193,9 +201,9 @@ pub(super) fn with_shared_address(judged: &[Sketched], target: &[Sketched]) -> V
     found.documents.into_iter().map(|(one, two)| (judged[one], target[two])).collect()
 }
 
-impl Sketched {
+impl FingerprintedDocument {
     /// Returns the Jaccard similarity of the sets of words of two documents.
-    pub(super) fn similarity(&self, other: &Sketched) -> f64 {
+    pub(super) fn similarity(&self, other: &FingerprintedDocument) -> f64 {
         jaccard(&self.words, &other.words)
     }
 }
@@ -205,23 +213,23 @@ pub(super) mod tests {
     use lookalike::corpus::{Corpus, ReadOptions};
     use lookalike::text::extract::ContentMode;
 
-    use super::super::world::tests::bare;
+    use super::super::world::tests::empty_context;
     use super::*;
-    use crate::collection::Wanted;
+    use crate::collection::CollectionKind;
     use crate::generated;
 
-    /// A desk for two small crawls: at most 600 documents.
-    pub(crate) fn crawls(watch: &Watch) -> Desk<'_> {
-        Desk { documents: 600, ..bare(watch) }
+    /// A context for two small crawls: at most 600 documents.
+    pub(crate) fn crawl_context(watch: &Watch) -> ExperimentContext<'_> {
+        ExperimentContext { documents: 600, ..empty_context(watch) }
     }
 
     #[test]
     fn tables_find_what_comparing_all_with_all_finds() {
         let watch = Watch::default();
-        let desk = crawls(&watch);
-        let sides = Sides::of(&desk, &generated::collection(Wanted::Crawls, 1)).unwrap();
+        let context = crawl_context(&watch);
+        let sides = Sides::of(&context, &generated::collection(CollectionKind::Crawls, 1)).unwrap();
         let [judged, target] =
-            [&sides.judged, &sides.target].map(|items| sketched(items, 1, &watch).unwrap());
+            [&sides.judged, &sides.target].map(|items| fingerprint_documents(items, 1, &watch).unwrap());
         assert!(judged.len() > 200 && target.len() > 200);
         let found = transfers(&judged, &target, &CONFIGURATIONS, SEGMENTS, &watch).unwrap();
         for (place, transfer) in found.iter().enumerate() {
@@ -246,7 +254,9 @@ pub(super) mod tests {
         assert_eq!(with_near_duplicate(&judged, &target, &watch).unwrap(), near);
         assert!(near.len() > 50);
         let shared = with_shared_address(&judged, &target);
-        let of = |document: &Sketched| document.url.as_deref().map(lookalike_overlap::address::normal);
+        let of = |document: &FingerprintedDocument| {
+            document.url.as_deref().map(lookalike_overlap::address::normal)
+        };
         assert!(shared.iter().all(|&(one, two)| of(&judged[one as usize]) == of(&target[two as usize])));
         assert!(shared.len() > 50);
     }
@@ -254,9 +264,10 @@ pub(super) mod tests {
     #[test]
     fn a_page_is_drawn_at_both_times_or_at_none() {
         let watch = Watch::default();
-        let collection = generated::collection(Wanted::Crawls, 1);
-        let all = Sides::of(&Desk { documents: 100_000, ..bare(&watch) }, &collection).unwrap();
-        let some = Sides::of(&crawls(&watch), &collection).unwrap();
+        let collection = generated::collection(CollectionKind::Crawls, 1);
+        let all = Sides::of(&ExperimentContext { documents: 100_000, ..empty_context(&watch) }, &collection)
+            .unwrap();
+        let some = Sides::of(&crawl_context(&watch), &collection).unwrap();
         assert_eq!(some.judged.len() + some.target.len(), 600);
         let addresses = |items: &[Item]| items.iter().map(|item| item.url.clone()).collect::<Vec<_>>();
         let [newer, drawn] = [&all.target, &some.target].map(|items| addresses(items));
@@ -277,7 +288,7 @@ pub(super) mod tests {
         let line = br#"{"id":"a","text":"one page"}"#;
         let corpus = Corpus::in_memory("one.jsonl", line.as_slice().into(), ReadOptions::default());
         let one = Collection { name: "one".into(), corpus, content: ContentMode::Page, generated: false };
-        let refused = Sides::of(&crawls(&watch), &one).err().unwrap().to_string();
+        let refused = Sides::of(&crawl_context(&watch), &one).err().unwrap().to_string();
         assert!(refused.contains("one time only"), "{refused}");
     }
 }

@@ -9,9 +9,9 @@ use lookalike_overlap::shared::shared;
 use lookalike_overlap::statistics::{mean, median};
 
 use super::lists::{Lists, YEARS, distinct};
-use super::transfers::{NEAR, Sides, sketched, with_shared_address};
-use super::{Desk, Experiment};
-use crate::collection::{Item, Wanted};
+use super::transfers::{NEAR, Sides, fingerprint_documents, with_shared_address};
+use super::{Experiment, ExperimentContext};
+use crate::collection::{CollectionKind, Item};
 use crate::interval::wilson;
 use crate::trial::LabError;
 
@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     id: "E9",
     title: "Addresses that two crawls share, and their domains",
     source: "Bachelor thesis, Weimar 2014, chapter 4",
-    data: Some(Wanted::Crawls),
+    data: Some(CollectionKind::Crawls),
     run,
 };
 
@@ -38,10 +38,10 @@ const PUBLISHED: [(&str, [Option<f64>; 4]); 6] = [
     ("gov", [Some(0.008), Some(0.026), Some(0.038), Some(0.011)]),
 ];
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
-    let collection = desk.collection(Wanted::Crawls)?;
-    let sides = Sides::of(desk, &collection)?;
-    let mut study = desk.study(&EXPERIMENT, Some(&collection));
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
+    let collection = context.collection(CollectionKind::Crawls)?;
+    let sides = Sides::of(context, &collection)?;
+    let mut study = context.study(&EXPERIMENT, Some(&collection));
     study.fact("older pages", sides.judged.len().to_string());
     study.fact("newer pages", sides.target.len().to_string());
     study.notes.push(
@@ -49,8 +49,8 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
          judged ones."
             .to_owned(),
     );
-    let crawls = crawls(desk, &sides, &mut study)?;
-    let real = match Lists::of(desk) {
+    let crawls = crawls(context, &sides, &mut study)?;
+    let real = match Lists::of(context) {
         Some(lists) => real(&lists, &mut study)?,
         None => None,
     };
@@ -59,13 +59,14 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
 }
 
 /// Addresses of the two crawls.
-fn crawls(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<String, LabError> {
+fn crawls(context: &ExperimentContext<'_>, sides: &Sides, study: &mut Study) -> Result<String, LabError> {
     let addresses =
         |items: &[Item]| -> Vec<String> { items.iter().filter_map(|item| item.url.clone()).collect() };
     let (source, target) = (addresses(&sides.judged), addresses(&sides.target));
-    let lot = |address: &String| hash::nth(1, hash::word(address.as_bytes()) ^ hash::mix(desk.seed));
+    let sampling_key =
+        |address: &String| hash::nth(1, hash::word(address.as_bytes()) ^ hash::mix(context.seed));
     let judged: Vec<String> =
-        source.iter().filter(|address| lot(address).is_multiple_of(JUDGED)).cloned().collect();
+        source.iter().filter(|address| sampling_key(address).is_multiple_of(JUDGED)).cloned().collect();
     study.heading("Two crawls");
     let mut table = Grid::new(
         "Documents whose address is in the newer crawl",
@@ -115,7 +116,7 @@ fn crawls(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<String, L
     ];
     study.table(domains(&four));
     study.table(hosts("Hosts with the most shared addresses", &Tally::of_hosts(found[0].1.iter().copied())));
-    similarity(desk, sides, study)
+    similarity(context, sides, study)
 }
 
 /// The four populations of the thesis, side by side.
@@ -140,9 +141,9 @@ fn hosts(name: &str, tally: &Tally) -> Grid {
 }
 
 /// Adds the table of the similarity of the two documents behind a shared address, and returns a sentence for the lead.
-fn similarity(desk: &Desk<'_>, sides: &Sides, study: &mut Study) -> Result<String, LabError> {
-    let judged = sketched(&sides.judged, desk.seed, desk.watch)?;
-    let target = sketched(&sides.target, desk.seed, desk.watch)?;
+fn similarity(context: &ExperimentContext<'_>, sides: &Sides, study: &mut Study) -> Result<String, LabError> {
+    let judged = fingerprint_documents(&sides.judged, context.seed, context.watch)?;
+    let target = fingerprint_documents(&sides.target, context.seed, context.watch)?;
     let pairs = with_shared_address(&judged, &target);
     let values: Vec<f64> =
         pairs.iter().map(|&(one, two)| judged[one as usize].similarity(&target[two as usize])).collect();
@@ -257,14 +258,14 @@ mod tests {
     use lookalike::walk::Watch;
 
     use super::super::lists::tests::folder;
-    use super::super::transfers::tests::crawls;
+    use super::super::transfers::tests::crawl_context;
     use super::super::world::tests::tables;
     use super::*;
 
     #[test]
     fn crawls_share_most_addresses() {
         let watch = Watch::default();
-        let study = run(&crawls(&watch)).unwrap();
+        let study = run(&crawl_context(&watch)).unwrap();
         let tables = tables(&study);
         assert_eq!(tables.len(), 4);
         // Some addresses are spelt in another way the second time.
@@ -281,11 +282,11 @@ mod tests {
     fn real_lists_are_counted_where_they_are() {
         let watch = Watch::default();
         let (folder, empty) = (folder(), tempfile::tempdir().unwrap());
-        let desk = crawls(&watch);
-        let none = Lists { desk: &desk, data: empty.path() };
+        let context = crawl_context(&watch);
+        let none = Lists { context: &context, data: empty.path() };
         assert_eq!(real(&none, &mut Study::default()).unwrap(), None);
         let mut study = Study::default();
-        let lead = real(&Lists { desk: &desk, data: folder.path() }, &mut study).unwrap().unwrap();
+        let lead = real(&Lists { context: &context, data: folder.path() }, &mut study).unwrap().unwrap();
         assert!(lead.contains("Of 3 pages") && lead.contains("33.3 %"), "{lead}");
         let tables = tables(&study);
         assert_eq!(tables[0].rows[0][1..3], [Value::Count(1), Value::Number(0.5)]);

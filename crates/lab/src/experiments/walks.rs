@@ -7,15 +7,15 @@ use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike_census::Estimate;
 use lookalike_census::engine::Page;
-use lookalike_census::henzinger_walk::{HenzingerWalk, Odds, Seen};
+use lookalike_census::henzinger_walk::{HenzingerWalk, VisitProbability, WalkRecord};
 use lookalike_census::random::Random;
 use lookalike_census::simulation::{Web, WebPlan};
 use lookalike_census::spectrum::{burn_in, second_eigenvalue};
 use lookalike_census::uniformity::{class_shares, total_variation};
 use lookalike_census::webwalker::{Edges, Route, WebWalker};
 
-use super::{Desk, Experiment};
-use crate::collection::Wanted;
+use super::{Experiment, ExperimentContext};
+use crate::collection::CollectionKind;
 use crate::trial::LabError;
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -23,7 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "Random pages by walks and by pools of queries: bias by degree and by length",
     source: "Henzinger and others 2000, Bar-Yossef and others 2000, Bar-Yossef and Gurevich 2006, Broder and others 2006, in \
              the IIR-19 slides and those of Dortmund",
-    data: Some(Wanted::News),
+    data: Some(CollectionKind::News),
     run,
 };
 
@@ -38,12 +38,12 @@ const DEGREE: u64 = 10_000_000;
 /// Seeds that a walk may begin at.
 const SEEDS: usize = 20;
 
-fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
+fn run(context: &ExperimentContext<'_>) -> Result<Study, LabError> {
     let mut study = Study::default();
-    let pages = desk.documents.clamp(500, PAGES);
-    let walks = web(desk, &mut study, pages)?;
-    let (pools, collection) = pools::report(desk, &mut study)?;
-    let mut whole = desk.study(&EXPERIMENT, Some(&collection));
+    let pages = context.documents.clamp(500, PAGES);
+    let walks = web(context, &mut study, pages)?;
+    let (pools, collection) = pools::report(context, &mut study)?;
+    let mut whole = context.study(&EXPERIMENT, Some(&collection));
     whole.facts.append(&mut study.facts);
     whole.notes.append(&mut study.notes);
     whole.blocks = study.blocks;
@@ -51,30 +51,30 @@ fn run(desk: &Desk<'_>) -> Result<Study, LabError> {
     Ok(whole)
 }
 
-/// A way to walk.
+/// A kind of walk.
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum WalkKind {
     /// Follow links and jump, every visit counts.
     Plain,
     /// The same, weighted.
-    Henzinger(Odds),
+    Henzinger(VisitProbability),
     /// On the regular graph.
     WebWalker(usize, Edges),
 }
 
-const WAYS: [(&str, Way); 8] = [
-    ("links and jumps, unweighted", Way::Plain),
-    ("Henzinger, by visits", Way::Henzinger(Odds::Visits)),
-    ("Henzinger, by PageRank", Way::Henzinger(Odds::PageRank)),
-    ("Henzinger, mixture", Way::Henzinger(Odds::Mixture)),
-    ("WebWalker r=0", Way::WebWalker(0, Edges::Fixed)),
-    ("WebWalker r=3", Way::WebWalker(3, Edges::Fixed)),
-    ("WebWalker r=10", Way::WebWalker(10, Edges::Fixed)),
-    ("WebWalker r=3, edges as on the slide", Way::WebWalker(3, Edges::Literal)),
+const WALK_KINDS: [(&str, WalkKind); 8] = [
+    ("links and jumps, unweighted", WalkKind::Plain),
+    ("Henzinger, by visits", WalkKind::Henzinger(VisitProbability::Visits)),
+    ("Henzinger, by PageRank", WalkKind::Henzinger(VisitProbability::PageRank)),
+    ("Henzinger, mixture", WalkKind::Henzinger(VisitProbability::Mixture)),
+    ("WebWalker r=0", WalkKind::WebWalker(0, Edges::Fixed)),
+    ("WebWalker r=3", WalkKind::WebWalker(3, Edges::Fixed)),
+    ("WebWalker r=10", WalkKind::WebWalker(10, Edges::Fixed)),
+    ("WebWalker r=3, edges as on the slide", WalkKind::WebWalker(3, Edges::Literal)),
 ];
 
 /// The web, and what is true of it.
-struct Scene {
+struct WebScenario {
     web: Web,
     seeds: Vec<Page>,
     /// Shares of the classes among all pages.
@@ -85,16 +85,16 @@ struct Scene {
 }
 
 /// The results of one walk.
-struct Walked {
+struct WalkResult {
     weights: Vec<(Page, f64)>,
     fetched: u64,
     visited: usize,
     route: Option<Route>,
 }
 
-fn web(desk: &Desk<'_>, study: &mut Study, pages: usize) -> Result<String, LabError> {
-    let plan = WebPlan { pages, hosts: pages / 40, broken: 0.02, seed: desk.seed, ..WebPlan::default() };
-    let scene = Scene::new(plan);
+fn web(context: &ExperimentContext<'_>, study: &mut Study, pages: usize) -> Result<String, LabError> {
+    let plan = WebPlan { pages, hosts: pages / 40, broken: 0.02, seed: context.seed, ..WebPlan::default() };
+    let scenario = WebScenario::new(plan);
     study.fact("pages of the web", pages.to_string());
     study.fact("share of links that the in-link service knows", plan.known.to_string());
     study.fact("walks of each kind", WALKS.to_string());
@@ -107,25 +107,25 @@ fn web(desk: &Desk<'_>, study: &mut Study, pages: usize) -> Result<String, LabEr
     let (short, long) = (pages / 20, 4 * pages);
     let mut best = Vec::new();
     for (moves, name) in [(short, "short walks"), (long, "long walks")] {
-        best = scene.compare(desk, study, moves, name)?;
+        best = scenario.compare(context, study, moves, name)?;
     }
     study.text(
         "A page that was never visited has no weight, so that pages without in-links are missing wherever a walk follows links \
          alone. Henzinger's weights take pages to be visited rarely: where a walk has seen most of the web, nearly all pages were \
          visited whatever their odds, and one over the odds makes hubs too light.",
     );
-    study.table(scene.speed(desk, long)?);
+    study.table(scenario.speed(context, long)?);
     let of = |name: &str| best.iter().find(|(found, _)| *found == name).map_or(f64::NAN, |(_, tv)| *tv);
     Ok(format!(
         "After {long} moves over {pages} pages an unweighted walk is {:.2} away from uniform over classes of in-degrees \
          (total variation), Henzinger's by PageRank {:.2}, WebWalker with three in-links {:.2}.",
-        of(WAYS[0].0),
-        of(WAYS[2].0),
-        of(WAYS[5].0)
+        of(WALK_KINDS[0].0),
+        of(WALK_KINDS[2].0),
+        of(WALK_KINDS[5].0)
     ))
 }
 
-impl Scene {
+impl WebScenario {
     fn new(plan: WebPlan) -> Self {
         let web = Web::new(plan);
         let seeds: Vec<Page> =
@@ -143,13 +143,13 @@ impl Scene {
             class_shares(pages, CLASSES.len(), |page| class(&web, page)).unwrap_or_default()
         };
         let (truth, reachable) = (shares(&alive), shares(&reached));
-        Scene { web, seeds, truth, reachable, seed: plan.seed }
+        WebScenario { web, seeds, truth, reachable, seed: plan.seed }
     }
 
     /// Walks in all ways; returns how far each is from uniform.
     fn compare(
         &self,
-        desk: &Desk<'_>,
+        context: &ExperimentContext<'_>,
         study: &mut Study,
         moves: usize,
         name: &str,
@@ -170,8 +170,8 @@ impl Scene {
             std::iter::once("walk".to_owned()).chain(names()),
         );
         let (mut series, mut found) = (Vec::new(), Vec::new());
-        for (number, &(walk_name, way)) in WAYS.iter().enumerate() {
-            let walks = self.walks(desk, way, moves, number as u64)?;
+        for (number, &(walk_name, kind)) in WALK_KINDS.iter().enumerate() {
+            let walks = self.walks(context, kind, moves, number as u64)?;
             let shares: Vec<Vec<f64>> = walks.iter().filter_map(|walked| self.shares(walked)).collect();
             let far: Vec<f64> = shares.iter().map(|shares| total_variation(shares, &self.truth)).collect();
             let near: Vec<f64> =
@@ -210,49 +210,55 @@ impl Scene {
         Ok(found)
     }
 
-    fn walks(&self, desk: &Desk<'_>, way: Way, moves: usize, number: u64) -> Result<Vec<Walked>, LabError> {
+    fn walks(
+        &self,
+        context: &ExperimentContext<'_>,
+        kind: WalkKind,
+        moves: usize,
+        number: u64,
+    ) -> Result<Vec<WalkResult>, LabError> {
         (0..WALKS)
             .map(|walk| {
-                desk.watch.check()?;
-                self.walk(way, moves, &mut Random::part(self.seed, 1_000 * (number + 1) + walk))
+                context.watch.check()?;
+                self.walk(kind, moves, &mut Random::part(self.seed, 1_000 * (number + 1) + walk))
             })
             .collect()
     }
 
-    fn walk(&self, way: Way, moves: usize, random: &mut Random) -> Result<Walked, LabError> {
+    fn walk(&self, kind: WalkKind, moves: usize, random: &mut Random) -> Result<WalkResult, LabError> {
         let mut web = self.web.clone();
         // Every walk begins elsewhere among the seeds.
         let first = random.below(self.seeds.len());
         let mut starts = self.seeds.clone();
         starts.rotate_left(first);
         let failed = |error: lookalike_census::CensusError| LabError::Request(error.to_string());
-        let (weights, visited, route) = match way {
-            Way::Plain | Way::Henzinger(_) => {
+        let (weights, visited, route) = match kind {
+            WalkKind::Plain | WalkKind::Henzinger(_) => {
                 let plan = HenzingerWalk { steps: moves, burn_in: moves / 10, ..HenzingerWalk::default() };
-                let mut seen = Seen::default();
+                let mut seen = WalkRecord::default();
                 plan.walk(&mut web, &starts[..1], random, &mut seen).map_err(failed)?;
-                let weights = match way {
-                    Way::Henzinger(odds) => seen.weights(odds, plan.jump, random),
+                let weights = match kind {
+                    WalkKind::Henzinger(odds) => seen.weights(odds, plan.jump, random),
                     _ => seen.visits.iter().map(|(&page, &visits)| (page, visits as f64)).collect(),
                 };
                 (weights, seen.visits.len(), None)
             }
-            Way::WebWalker(backlinks, edges) => {
+            WalkKind::WebWalker(backlinks, edges) => {
                 let plan = WebWalker { degree: DEGREE, backlinks, edges };
                 let route = plan.walk(&mut web, &starts, moves, random).map_err(failed)?;
                 let weights = route.weights(route.steps() / 10);
                 (weights, route.lists.len(), Some(route))
             }
         };
-        Ok(Walked { weights, fetched: web.fetches(), visited, route })
+        Ok(WalkResult { weights, fetched: web.fetches(), visited, route })
     }
 
-    fn shares(&self, walked: &Walked) -> Option<Vec<f64>> {
+    fn shares(&self, walked: &WalkResult) -> Option<Vec<f64>> {
         class_shares(&walked.weights, CLASSES.len(), |page| class(&self.web, page))
     }
 
     /// Makes the table of how fast WebWalker forgets its start, on the graph that a long walk found.
-    fn speed(&self, desk: &Desk<'_>, moves: usize) -> Result<Grid, LabError> {
+    fn speed(&self, context: &ExperimentContext<'_>, moves: usize) -> Result<Grid, LabError> {
         let mut grid = Grid::new(
             format!("How fast WebWalker forgets its start, degree {DEGREE}"),
             [
@@ -264,9 +270,9 @@ impl Scene {
                 "of these moves",
             ],
         );
-        for (number, &(name, way)) in WAYS.iter().enumerate() {
-            desk.watch.check()?;
-            let walked = self.walk(way, moves, &mut Random::part(self.seed, 1_000 * (number as u64 + 1)))?;
+        for (number, &(name, kind)) in WALK_KINDS.iter().enumerate() {
+            context.watch.check()?;
+            let walked = self.walk(kind, moves, &mut Random::part(self.seed, 1_000 * (number as u64 + 1)))?;
             let Some(route) = walked.route else { continue };
             let graph = graph(&route);
             let neighbours = graph.iter().map(Vec::len).sum::<usize>() as f64 / graph.len() as f64;
@@ -318,34 +324,34 @@ fn names() -> impl Iterator<Item = String> {
 mod tests {
     use lookalike::walk::Watch;
 
-    use super::super::world::tests::desk;
+    use super::super::world::tests::context;
     use super::*;
 
     #[test]
     fn weights_take_the_hubs_out_of_a_walk() {
         let watch = Watch::default();
-        let desk = desk(150, &watch);
+        let context = context(150, &watch);
         let plan = WebPlan { pages: 600, hosts: 15, broken: 0.02, seed: 3, ..WebPlan::default() };
-        let scene = Scene::new(plan);
-        assert!((scene.truth.iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        let hubs = |way| {
-            let walks = scene.walks(&desk, way, 4_000, 1).unwrap();
-            let shares: Vec<Vec<f64>> = walks.iter().filter_map(|walked| scene.shares(walked)).collect();
+        let scenario = WebScenario::new(plan);
+        assert!((scenario.truth.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let hubs = |kind| {
+            let walks = scenario.walks(&context, kind, 4_000, 1).unwrap();
+            let shares: Vec<Vec<f64>> = walks.iter().filter_map(|walked| scenario.shares(walked)).collect();
             let last = CLASSES.len() - 1;
-            shares.iter().map(|shares| shares[last]).sum::<f64>() / shares.len() as f64 / scene.truth[last]
+            shares.iter().map(|shares| shares[last]).sum::<f64>() / shares.len() as f64 / scenario.truth[last]
         };
-        let plain = hubs(Way::Plain);
-        let walker = hubs(Way::WebWalker(3, Edges::Fixed));
-        let ranked = hubs(Way::Henzinger(Odds::PageRank));
+        let plain = hubs(WalkKind::Plain);
+        let walker = hubs(WalkKind::WebWalker(3, Edges::Fixed));
+        let ranked = hubs(WalkKind::Henzinger(VisitProbability::PageRank));
         assert!(plain > 2.5 && walker < 1.7 && ranked < 0.7 * plain, "{plain} {walker} {ranked}");
     }
 
     #[test]
     fn the_whole_study_is_the_same_twice() {
         let watch = Watch::default();
-        let desk = Desk { documents: 500, ..desk(500, &watch) };
-        let study = run(&desk).unwrap();
-        assert_eq!(study, run(&desk).unwrap());
+        let context = ExperimentContext { documents: 500, ..context(500, &watch) };
+        let study = run(&context).unwrap();
+        assert_eq!(study, run(&context).unwrap());
         assert!(!study.lead.contains("NaN"), "{}", study.lead);
     }
 }

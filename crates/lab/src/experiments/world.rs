@@ -9,15 +9,15 @@ use lookalike_census::engine::{Page, Pages, Word};
 use lookalike_census::random::Random;
 use lookalike_census::simulation::{Library, SimulatedEngine};
 
-use super::Desk;
-use crate::collection::{Collection, Wanted};
+use super::ExperimentContext;
+use crate::collection::{Collection, CollectionKind};
 use crate::trial::LabError;
 
 /// One in this number of pages is the measurer's own.
 const OWN: u32 = 5;
 
 /// Fewer pages than this make no world.
-const LEAST: usize = 100;
+const MIN_PAGES: usize = 100;
 
 /// Pages, and what the measurer knows beforehand.
 pub(super) struct World {
@@ -33,21 +33,21 @@ pub(super) struct World {
 
 /// The preference by which an engine has pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Taste {
+pub(super) enum PagePreference {
     /// Any page is as likely.
     None,
-    /// Long pages are likelier, in every engine that has this taste.
+    /// Long pages are likelier, in every engine that has this preference.
     Long,
 }
 
 impl World {
-    /// The world of a desk's collection.
-    pub(super) fn new(desk: &Desk<'_>) -> Result<(World, Collection), LabError> {
-        let collection = desk.collection(Wanted::News)?;
-        let items = collection.items(desk.documents, desk.seed, &[], desk.watch)?;
-        if items.len() < LEAST {
+    /// The world of an experiment's collection.
+    pub(super) fn new(context: &ExperimentContext<'_>) -> Result<(World, Collection), LabError> {
+        let collection = context.collection(CollectionKind::News)?;
+        let items = collection.items(context.documents, context.seed, &[], context.watch)?;
+        if items.len() < MIN_PAGES {
             return Err(LabError::Request(format!(
-                "{} has {} documents with text; a world of engines needs at least {LEAST}, so name a larger collection",
+                "{} has {} documents with text; a world of engines needs at least {MIN_PAGES}, so name a larger collection",
                 collection.name,
                 items.len()
             )));
@@ -90,12 +90,12 @@ impl World {
     }
 
     /// The pages of an engine that has this share of the world.
-    pub(super) fn part(&self, share: f64, taste: Taste, seed: u64) -> Vec<Page> {
+    pub(super) fn part(&self, share: f64, preference: PagePreference, seed: u64) -> Vec<Page> {
         let mut random = Random::new(seed);
-        let likely = |page: &Page| match taste {
-            Taste::None => share,
+        let likely = |page: &Page| match preference {
+            PagePreference::None => share,
             // Twice the share for the longest, none for the shortest; more than all is all.
-            Taste::Long => 2.0 * share * self.rank[page.0 as usize],
+            PagePreference::Long => 2.0 * share * self.rank[page.0 as usize],
         };
         self.pages.iter().filter(|page| random.chance(likely(page))).copied().collect()
     }
@@ -145,18 +145,18 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// A desk whose collection is small and generated.
-    pub(crate) fn desk(documents: u64, watch: &Watch) -> Desk<'_> {
+    /// A context whose collection is small and generated.
+    pub(crate) fn context(documents: u64, watch: &Watch) -> ExperimentContext<'_> {
         let mut lines = Vec::new();
         write_jsonl(Plan { documents, seed: 5 }, &mut lines, &mut std::io::sink()).unwrap();
         let corpus = Corpus::in_memory("small.jsonl", Arc::from(lines), ReadOptions::default());
         let given = Collection { name: "small".into(), corpus, content: ContentMode::Page, generated: true };
-        Desk { given: Some(given), ..bare(watch) }
+        ExperimentContext { given: Some(given), ..empty_context(watch) }
     }
 
-    /// A desk without a collection.
-    pub(crate) fn bare(watch: &Watch) -> Desk<'_> {
-        Desk {
+    /// A context without a collection.
+    pub(crate) fn empty_context(watch: &Watch) -> ExperimentContext<'_> {
+        ExperimentContext {
             given: None,
             data: None,
             folder: std::env::temp_dir(),
@@ -176,11 +176,11 @@ pub(super) mod tests {
     #[test]
     fn tastes_and_quarters() {
         let watch = Watch::default();
-        let (world, _) = World::new(&desk(300, &watch)).unwrap();
+        let (world, _) = World::new(&context(300, &watch)).unwrap();
         assert_eq!(world.own().len() + world.pages.len(), world.library.len());
         let all = world.mean_length(world.pages.iter().copied());
-        let plain = world.mean_length(world.part(0.5, Taste::None, 1));
-        let long = world.mean_length(world.part(0.5, Taste::Long, 1));
+        let plain = world.mean_length(world.part(0.5, PagePreference::None, 1));
+        let long = world.mean_length(world.part(0.5, PagePreference::Long, 1));
         assert!((plain / all - 1.0).abs() < 0.15 && long > 1.2 * all, "{all} {plain} {long}");
         let quarters = [0, 1, 2, 3].map(|q| world.library.pages().filter(|&p| world.quarter(p) == q).count());
         assert!(quarters.iter().max().unwrap() - quarters.iter().min().unwrap() <= 1, "{quarters:?}");
@@ -189,7 +189,7 @@ pub(super) mod tests {
     #[test]
     fn a_handful_of_documents_is_refused() {
         let watch = Watch::default();
-        let refused = World::new(&desk(20, &watch)).err().unwrap().to_string();
+        let refused = World::new(&context(20, &watch)).err().unwrap().to_string();
         assert!(refused.contains("20 documents"), "{refused}");
     }
 }

@@ -2,12 +2,12 @@
 
 use lookalike::model::Similarity;
 use lookalike::report::study::{
-    Axis, Bars, Grid, Heat, Lines, Named, Origin, Plot, Point, Points, Series, Value,
+    Axis, Bars, Grid, Heat, Lines, NamedPoint, Origin, Plot, Point, Points, Series, Value,
 };
 use lookalike::report::{Study, thousands};
 
-use super::{MethodLine, Results, has, two_of};
-use crate::compare::Against;
+use super::{MethodLine, Results, has, index_pairs};
+use crate::compare::RecallBase;
 use crate::published::{zelenkov, zelenkov_dice};
 use crate::strata::Share;
 
@@ -29,9 +29,9 @@ impl Results<'_> {
         let value = |line: &MethodLine| line.f.map_or(0.0, |f| f.value);
         lines.sort_by(|one, other| value(other).total_cmp(&value(one)));
         let heading = self.heading();
-        let pool = match self.request.against {
-            Against::Union => format!("{} pairs that some method accepts", thousands(heading.pairs)),
-            Against::Exact => {
+        let pool = match self.request.recall_base {
+            RecallBase::Union => format!("{} pairs that some method accepts", thousands(heading.pairs)),
+            RecallBase::Exact => {
                 format!("the {} near-duplicates that there are", thousands(heading.near.round() as u64))
             }
         };
@@ -60,9 +60,9 @@ impl Results<'_> {
                 thousands(heading.pairs)
             ));
         }
-        for contender in &self.comparison.contenders {
-            let name = &contender.name;
-            match &contender.facts {
+        for compared in &self.comparison.compared_methods {
+            let name = &compared.name;
+            match &compared.facts {
                 Err(why) => notes.push(format!("{name} was left out: {why}.")),
                 Ok(facts) => {
                     if facts.refused > 0 {
@@ -76,7 +76,7 @@ impl Results<'_> {
                         notes.push(format!(
                             "{name} has {} groups of more than {} documents; up to {} pairs in them are in no count.",
                             thousands(facts.giant_groups),
-                            thousands(self.bench.max_group as u64),
+                            thousands(self.runner.max_group as u64),
                             thousands(facts.pairs_in_giant_groups)
                         ));
                     }
@@ -87,14 +87,14 @@ impl Results<'_> {
             notes.push(format!(
                 "Up to {} near-duplicates in groups of more than {} documents are in no figure, so that recall is of the others.",
                 thousands(exact.pairs_in_giant_groups),
-                thousands(self.bench.max_group as u64)
+                thousands(self.runner.max_group as u64)
             ));
         }
-        let stock = self.bench.shelf.facts();
-        if let Some(why) = &stock.first_rejection {
+        let facts = self.runner.documents.manifest();
+        if let Some(why) = &facts.first_rejection {
             notes.push(format!(
                 "{} records could not be read and are left out; the first: {why}.",
-                thousands(stock.rejected)
+                thousands(facts.rejected)
             ));
         }
         notes
@@ -106,17 +106,17 @@ impl Results<'_> {
         study.fact("near-duplicate", format!("{} on words of {}", heading.truth, heading.profile));
         study.fact(
             "recall is a share of",
-            match self.request.against {
-                Against::Union => "the near-duplicates that some method finds",
-                Against::Exact => "all near-duplicates, by the exact join",
+            match self.request.recall_base {
+                RecallBase::Union => "the near-duplicates that some method finds",
+                RecallBase::Exact => "all near-duplicates, by the exact join",
             },
         );
         study.fact("pairs in the pool", thousands(heading.pairs));
         study.fact("pairs measured", thousands(heading.measured));
         study.fact("near-duplicates", thousands(heading.near.round() as u64));
-        study.fact("groups left out above", thousands(self.bench.max_group as u64));
+        study.fact("groups left out above", thousands(self.runner.max_group as u64));
         study.fact("seed", heading.seed.to_string());
-        study.fact("threads", self.bench.settings.threads.to_string());
+        study.fact("threads", self.runner.settings.threads.to_string());
     }
 
     /// Tables and pictures.
@@ -189,7 +189,7 @@ impl Results<'_> {
         let series = lines.iter().filter_map(|line| {
             let (recall, precision) = (line.recall?, line.precision?);
             let at = Point { x: recall.value, y: precision.value, interval: precision.interval };
-            Some(Named { name: line.method.clone(), at, frontier: false, chosen: false })
+            Some(NamedPoint { name: line.method.clone(), at, frontier: false, chosen: false })
         });
         let mut points: Vec<_> = series.collect();
         for at in 0..points.len() {
@@ -219,7 +219,7 @@ impl Results<'_> {
             values: self.dice(),
         }));
         let mut grid = Grid::new("Agreement beside the published one", ["methods", "Dice", "published"]);
-        for (one, other) in two_of(names.len()) {
+        for (one, other) in index_pairs(names.len()) {
             if let Some(theirs) = zelenkov_dice(&names[one], &names[other]) {
                 let both = format!("{} and {}", names[one], names[other]);
                 grid.row([both.into(), self.strata().dice(one, other).into(), theirs.into()]);
@@ -233,7 +233,7 @@ impl Results<'_> {
     /// Adds the joint coverage of two methods, the best ten, and that of one method after the other in the greedy order.
     pub fn coverage(&self, study: &mut Study) {
         let names = self.comparison.names();
-        let mut pairs: Vec<(usize, usize, Share)> = two_of(names.len())
+        let mut pairs: Vec<(usize, usize, Share)> = index_pairs(names.len())
             .filter_map(|(one, other)| {
                 Some((one, other, self.strata().coverage(|mask| has(one)(mask) || has(other)(mask))?))
             })
@@ -289,8 +289,8 @@ impl Results<'_> {
             })
             .collect();
         Plot::Bars(Bars {
-            name: match (self.request.against, self.request.truth.similarity) {
-                (Against::Exact, similarity) => format!("Near-duplicates by similarity ({similarity})"),
+            name: match (self.request.recall_base, self.request.truth.similarity) {
+                (RecallBase::Exact, similarity) => format!("Near-duplicates by similarity ({similarity})"),
                 (_, Similarity::Edit) => "Near-duplicates of the pool by similarity (edit)".to_owned(),
                 (_, similarity) => format!("Pairs of the pool by similarity ({similarity})"),
             },

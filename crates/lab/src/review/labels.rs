@@ -60,7 +60,7 @@ struct Row {
     a: String,
     b: String,
     /// `null` takes a judgment back.
-    #[serde(deserialize_with = "present")]
+    #[serde(deserialize_with = "required")]
     label: Option<Verdict>,
     #[serde(default)]
     kind: Option<Kind>,
@@ -69,7 +69,7 @@ struct Row {
 }
 
 /// `null` is a value, but a missing field is none: not every line with an `n` is a label.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Verdict>, D::Error> {
+fn required<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Verdict>, D::Error> {
     Option::deserialize(from)
 }
 
@@ -112,7 +112,7 @@ impl Labels {
         path: &Path,
         (sample, pairs): (&Path, &[Pair]),
         by: Option<String>,
-    ) -> Result<(Self, End), ReviewError> {
+    ) -> Result<(Self, FileEnd), ReviewError> {
         let name = path.display().to_string();
         if let (Ok(labels), Ok(sample)) = (path.canonicalize(), sample.canonicalize())
             && labels == sample
@@ -131,7 +131,7 @@ impl Labels {
             Labels { path: path.to_owned(), file: None, by, latest: BTreeMap::new(), note: None };
         let known: BTreeMap<u64, &Pair> = pairs.iter().map(|pair| (pair.n, pair)).collect();
         let mut end =
-            End { length: bytes.len() as u64, read: bytes.len() as u64, is_cut: false, is_ended: true };
+            FileEnd { length: bytes.len() as u64, read: bytes.len() as u64, is_cut: false, is_ended: true };
         let mut length = 0;
         for (index, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let is_ended = line.ends_with(b"\n");
@@ -142,7 +142,7 @@ impl Labels {
             }
             match serde_json::from_slice::<Row>(line) {
                 Ok(row) => {
-                    belongs(&row, &known).map_err(|(found, there)| ReviewError::Foreign {
+                    check_pair(&row, &known).map_err(|(found, there)| ReviewError::Foreign {
                         file: name.clone(),
                         line: index + 1,
                         n: row.n,
@@ -150,11 +150,11 @@ impl Labels {
                         sample: sample.display().to_string(),
                         there,
                     })?;
-                    labels.take(row);
+                    labels.apply(row);
                     end.is_ended = is_ended;
                 }
                 Err(_) if !is_ended => {
-                    end = End { length: before, is_cut: true, is_ended: true, ..end };
+                    end = FileEnd { length: before, is_cut: true, is_ended: true, ..end };
                     let note = format!(
                         "{name} ends in the middle of line {}, which is dropped; judge that pair again",
                         index + 1
@@ -162,14 +162,18 @@ impl Labels {
                     labels.note = Some(note);
                 }
                 Err(error) => {
-                    return Err(ReviewError::NoLabel { file: name, line: index + 1, why: plain(&error) });
+                    return Err(ReviewError::NoLabel {
+                        file: name,
+                        line: index + 1,
+                        why: error_without_position(&error),
+                    });
                 }
             }
         }
         Ok((labels, end))
     }
 
-    fn take(&mut self, row: Row) {
+    fn apply(&mut self, row: Row) {
         let key = (row.by, row.n);
         match row.label {
             Some(verdict) => self.latest.insert(key, Judgment { verdict, kind: row.kind }),
@@ -189,11 +193,11 @@ impl Labels {
 
     /// Returns the judgment of a pair by the person who judges now.
     pub fn of(&self, n: u64) -> Option<Judgment> {
-        self.by_whom(self.by(), n)
+        self.judgment_by(self.by(), n)
     }
 
     /// Returns the judgment of a pair by the person of this name.
-    pub fn by_whom(&self, by: Option<&str>, n: u64) -> Option<Judgment> {
+    pub fn judgment_by(&self, by: Option<&str>, n: u64) -> Option<Judgment> {
         self.latest.get(&(by.map(str::to_owned), n)).copied()
     }
 
@@ -219,7 +223,7 @@ impl Labels {
         line.push(b'\n');
         let file = self.file.as_mut().ok_or_else(|| failed(ErrorKind::ReadOnlyFilesystem.into()))?;
         append(file, &line).map_err(failed)?;
-        self.take(row);
+        self.apply(row);
         Ok(())
     }
 }
@@ -237,7 +241,7 @@ fn append(file: &mut File, line: &[u8]) -> std::io::Result<()> {
 }
 
 /// The state of a file's end.
-struct End {
+struct FileEnd {
     /// Its length without a line that was cut off.
     length: u64,
     /// Its length as it was read.
@@ -249,17 +253,17 @@ struct End {
 }
 
 /// Fails with the two pairs that differ.
-fn belongs(row: &Row, known: &BTreeMap<u64, &Pair>) -> Result<(), (String, String)> {
-    let told = |a: &str, b: &str| format!("{a:?} and {b:?}");
+fn check_pair(row: &Row, known: &BTreeMap<u64, &Pair>) -> Result<(), (String, String)> {
+    let format_pair = |a: &str, b: &str| format!("{a:?} and {b:?}");
     match known.get(&row.n) {
         Some(pair) if (&pair.a, &pair.b) == (&row.a, &row.b) => Ok(()),
-        Some(pair) => Err((told(&row.a, &row.b), told(&pair.a, &pair.b))),
-        None => Err((told(&row.a, &row.b), "no pair".to_owned())),
+        Some(pair) => Err((format_pair(&row.a, &row.b), format_pair(&pair.a, &pair.b))),
+        None => Err((format_pair(&row.a, &row.b), "no pair".to_owned())),
     }
 }
 
 /// Returns the error in a line, without its position: lines are parsed one by one, so that it would be misleading.
-pub(super) fn plain(error: &serde_json::Error) -> String {
+pub(super) fn error_without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
 }
@@ -281,16 +285,16 @@ mod tests {
         (0..4).map(pair).collect()
     }
 
-    struct Desk {
+    struct LabelsFixture {
         folder: tempfile::TempDir,
         pairs: Vec<Pair>,
     }
 
-    impl Desk {
+    impl LabelsFixture {
         fn new(content: &str) -> Self {
             let folder = tempfile::tempdir().unwrap();
             std::fs::write(folder.path().join("labels.jsonl"), content).unwrap();
-            Desk { folder, pairs: pairs() }
+            LabelsFixture { folder, pairs: pairs() }
         }
 
         fn path(&self) -> PathBuf {
@@ -314,18 +318,18 @@ mod tests {
 
     #[test]
     fn what_was_judged_is_there_again() {
-        let desk = Desk::new("");
-        std::fs::remove_file(desk.path()).unwrap();
-        let mut labels = desk.open(None).unwrap();
-        labels.put(&desk.pairs[1], judged(Verdict::Duplicate, Kind::Template)).unwrap();
+        let fixture = LabelsFixture::new("");
+        std::fs::remove_file(fixture.path()).unwrap();
+        let mut labels = fixture.open(None).unwrap();
+        labels.put(&fixture.pairs[1], judged(Verdict::Duplicate, Kind::Template)).unwrap();
         assert_eq!(
-            desk.content(),
+            fixture.content(),
             "{\"n\":1,\"a\":\"a1\",\"b\":\"b1\",\"label\":\"duplicate\",\"kind\":\"template\"}\n"
         );
-        labels.put(&desk.pairs[2], judged(Verdict::Not, Kind::Other)).unwrap();
+        labels.put(&fixture.pairs[2], judged(Verdict::Not, Kind::Other)).unwrap();
         // Nobody closed it: as after a kill.
         std::mem::forget(labels);
-        let labels = desk.open(None).unwrap();
+        let labels = fixture.open(None).unwrap();
         assert_eq!(labels.of(1), judged(Verdict::Duplicate, Kind::Template));
         assert_eq!((labels.of(2), labels.of(0)), (judged(Verdict::Not, Kind::Other), None));
         assert_eq!(labels.note, None);
@@ -333,47 +337,51 @@ mod tests {
 
     #[test]
     fn the_last_line_of_a_pair_counts() {
-        let desk = Desk::new("");
-        let mut labels = desk.open(None).unwrap();
+        let fixture = LabelsFixture::new("");
+        let mut labels = fixture.open(None).unwrap();
         for verdict in [Verdict::Duplicate, Verdict::Unsure, Verdict::Not] {
-            labels.put(&desk.pairs[0], judged(verdict, Kind::Same)).unwrap();
+            labels.put(&fixture.pairs[0], judged(verdict, Kind::Same)).unwrap();
         }
-        labels.put(&desk.pairs[3], judged(Verdict::Not, Kind::Same)).unwrap();
-        labels.put(&desk.pairs[3], None).unwrap();
-        let again = desk.open(None).unwrap();
+        labels.put(&fixture.pairs[3], judged(Verdict::Not, Kind::Same)).unwrap();
+        labels.put(&fixture.pairs[3], None).unwrap();
+        let again = fixture.open(None).unwrap();
         assert_eq!((again.of(0), again.of(3)), (judged(Verdict::Not, Kind::Same), None));
-        assert_eq!(desk.content().lines().count(), 5, "nothing is written over");
+        assert_eq!(fixture.content().lines().count(), 5, "nothing is written over");
     }
 
     #[test]
     fn every_labeler_has_judgments_of_their_own() {
-        let desk = Desk::new("");
-        desk.open(None).unwrap().put(&desk.pairs[0], judged(Verdict::Not, Kind::Same)).unwrap();
-        desk.open(Some("ann")).unwrap().put(&desk.pairs[0], judged(Verdict::Duplicate, Kind::Same)).unwrap();
-        let labels = desk.open(Some("bob")).unwrap();
+        let fixture = LabelsFixture::new("");
+        fixture.open(None).unwrap().put(&fixture.pairs[0], judged(Verdict::Not, Kind::Same)).unwrap();
+        fixture
+            .open(Some("ann"))
+            .unwrap()
+            .put(&fixture.pairs[0], judged(Verdict::Duplicate, Kind::Same))
+            .unwrap();
+        let labels = fixture.open(Some("bob")).unwrap();
         assert_eq!(labels.of(0), None);
         assert_eq!(labels.labelers(), [None, Some("ann")]);
-        assert_eq!(labels.by_whom(Some("ann"), 0), judged(Verdict::Duplicate, Kind::Same));
-        assert!(desk.content().contains("\"by\":\"ann\""));
+        assert_eq!(labels.judgment_by(Some("ann"), 0), judged(Verdict::Duplicate, Kind::Same));
+        assert!(fixture.content().contains("\"by\":\"ann\""));
     }
 
     #[test]
     fn a_line_that_a_kill_cut_off_is_dropped_wherever_it_was_cut() {
-        let desk = Desk::new("");
-        let mut labels = desk.open(None).unwrap();
-        labels.put(&desk.pairs[0], judged(Verdict::Duplicate, Kind::Url)).unwrap();
-        let first = desk.content().len();
-        labels.put(&desk.pairs[1], judged(Verdict::Not, Kind::Order)).unwrap();
-        let whole = desk.content();
+        let fixture = LabelsFixture::new("");
+        let mut labels = fixture.open(None).unwrap();
+        labels.put(&fixture.pairs[0], judged(Verdict::Duplicate, Kind::Url)).unwrap();
+        let first = fixture.content().len();
+        labels.put(&fixture.pairs[1], judged(Verdict::Not, Kind::Order)).unwrap();
+        let whole = fixture.content();
         for cut in first + 1..whole.len() {
-            std::fs::write(desk.path(), &whole[..cut]).unwrap();
-            let mut labels = desk.open(None).unwrap();
+            std::fs::write(fixture.path(), &whole[..cut]).unwrap();
+            let mut labels = fixture.open(None).unwrap();
             assert_eq!(labels.of(0), judged(Verdict::Duplicate, Kind::Url));
             // All but its end is enough.
             let kept = cut == whole.len() - 1;
             assert_eq!((labels.of(1).is_some(), labels.note.is_some()), (kept, !kept), "{cut}");
-            labels.put(&desk.pairs[2], judged(Verdict::Unsure, Kind::Other)).unwrap();
-            let again = desk.open(None).unwrap();
+            labels.put(&fixture.pairs[2], judged(Verdict::Unsure, Kind::Other)).unwrap();
+            let again = fixture.open(None).unwrap();
             assert_eq!(
                 (again.of(2), again.note.clone()),
                 (judged(Verdict::Unsure, Kind::Other), None),
@@ -384,16 +392,17 @@ mod tests {
 
     #[test]
     fn to_look_changes_nothing() {
-        let desk = Desk::new("{\"n\":0,\"a\":\"a0\",\"b\":\"b0\",\"label\":\"not\"}\n{\"n\":1,\"a\"");
-        let labels = Labels::read(&desk.path(), (Path::new("r"), &desk.pairs), None).unwrap();
+        let fixture =
+            LabelsFixture::new("{\"n\":0,\"a\":\"a0\",\"b\":\"b0\",\"label\":\"not\"}\n{\"n\":1,\"a\"");
+        let labels = Labels::read(&fixture.path(), (Path::new("r"), &fixture.pairs), None).unwrap();
         assert!(labels.note.as_ref().is_some_and(|note| note.contains("in the middle of line 2")));
         assert_eq!(labels.of(0), Some(Judgment { verdict: Verdict::Not, kind: None }));
-        assert!(desk.content().ends_with("{\"n\":1,\"a\""));
+        assert!(fixture.content().ends_with("{\"n\":1,\"a\""));
     }
 
     #[test]
     fn labels_of_another_review_are_refused() {
-        let foreign = |line: &str| Desk::new(line).open(None).unwrap_err();
+        let foreign = |line: &str| LabelsFixture::new(line).open(None).unwrap_err();
         assert_eq!(
             foreign("{\"n\":0,\"a\":\"x\",\"b\":\"y\",\"label\":\"not\",\"kind\":\"other\"}\n"),
             "LABELS, line 1 judges \"x\" and \"y\" as number 0, which in review.jsonl is \"a0\" and \"b0\": these are \
@@ -407,24 +416,24 @@ mod tests {
 
     #[test]
     fn lines_that_are_no_labels_are_named() {
-        let wrong = Desk::new("{\"n\":0,\"a\":\"a0\",\"b\":\"b0\"}\n").open(None).unwrap_err();
+        let wrong = LabelsFixture::new("{\"n\":0,\"a\":\"a0\",\"b\":\"b0\"}\n").open(None).unwrap_err();
         assert_eq!(wrong, "LABELS, line 1 is no label: missing field `label`; mend it or take it out");
         let good = "{\"n\":0,\"a\":\"a0\",\"b\":\"b0\",\"label\":\"not\"}\n";
-        let wrong = Desk::new(&format!("{good}broken\n{good}")).open(None).unwrap_err();
+        let wrong = LabelsFixture::new(&format!("{good}broken\n{good}")).open(None).unwrap_err();
         assert!(wrong.starts_with("LABELS, line 2 is no label: "), "{wrong}");
     }
 
     #[test]
     fn only_a_file_can_hold_labels() {
-        let desk = Desk::new("");
-        let folder = Labels::open(desk.folder.path(), (Path::new("r"), &desk.pairs), None).unwrap_err();
+        let fixture = LabelsFixture::new("");
+        let folder = Labels::open(fixture.folder.path(), (Path::new("r"), &fixture.pairs), None).unwrap_err();
         assert!(folder.to_string().ends_with(" is no file; give --labels another name"));
     }
 
     #[test]
     fn the_sample_itself_is_no_place_for_labels() {
-        let desk = Desk::new("");
-        let path = desk.path();
-        assert!(matches!(Labels::open(&path, (&path, &desk.pairs), None), Err(ReviewError::Same(_))));
+        let fixture = LabelsFixture::new("");
+        let path = fixture.path();
+        assert!(matches!(Labels::open(&path, (&path, &fixture.pairs), None), Err(ReviewError::Same(_))));
     }
 }

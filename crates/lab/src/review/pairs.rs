@@ -56,7 +56,7 @@ pub fn read(path: &Path) -> Result<Vec<Pair>, ReviewError> {
         let pair: Pair = serde_json::from_slice(line).map_err(|error| ReviewError::NoPair {
             file: file.clone(),
             line: line_number,
-            why: super::labels::plain(&error),
+            why: super::labels::error_without_position(&error),
         })?;
         if !numbers.insert(pair.n) {
             return Err(ReviewError::Twice { file, line: line_number, n: pair.n });

@@ -1,7 +1,7 @@
 //! The page on the loopback.
 //!
 //! Only this machine reaches it; pages of other sites that a browser has open cannot use it, since requests for another
-//! host and orders from another origin are refused. What a page may do is its policy: the one script, by a word that
+//! host and posts from another origin are refused. What a page may do is its policy: the one script, by a word that
 //! changes with every page, and requests to this server.
 
 use std::collections::hash_map::RandomState;
@@ -28,7 +28,7 @@ use super::summary::Summary;
 /// Longest body of a request, in bytes; a button sends a short one.
 const LONGEST_BODY: usize = 1024;
 /// The interval at which the server checks whether it should end.
-const PATIENCE: Duration = Duration::from_millis(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(30);
 
 /// Takes a port of the loopback; 0 is any free one.
 pub fn listen(port: u16) -> Result<TcpListener, ReviewError> {
@@ -44,7 +44,7 @@ pub fn listen(port: u16) -> Result<TcpListener, ReviewError> {
 /// Serves the pages of a session until `stop` is set, and says what was judged by then.
 pub fn serve(session: Session, listener: TcpListener, stop: &AtomicBool) -> Result<Summary, ReviewError> {
     let port = listener.local_addr().map_err(ReviewError::Server)?.port();
-    let desk = Arc::new(Desk { session: Mutex::new(session), port });
+    let state = Arc::new(ServerState { session: Mutex::new(session), port });
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
@@ -52,25 +52,25 @@ pub fn serve(session: Session, listener: TcpListener, stop: &AtomicBool) -> Resu
         .map_err(ReviewError::Server)?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener).map_err(ReviewError::Server)?;
-        let server = tokio::spawn(axum::serve(listener, pages(desk.clone())).into_future());
+        let server = tokio::spawn(axum::serve(listener, pages(state.clone())).into_future());
         while !stop.load(Ordering::Relaxed) && !server.is_finished() {
-            tokio::time::sleep(PATIENCE).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
         // Connections need no farewell: what was judged is in the file before its answer is written.
         server.abort();
         let _ = server.await;
         Ok(())
     })?;
-    Ok(desk.session().summary())
+    Ok(state.session().summary())
 }
 
 /// The state that all pages share.
-struct Desk {
+struct ServerState {
     session: Mutex<Session>,
     port: u16,
 }
 
-impl Desk {
+impl ServerState {
     fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -81,26 +81,26 @@ impl Desk {
     }
 }
 
-fn pages(desk: Arc<Desk>) -> Router {
+fn pages(state: Arc<ServerState>) -> Router {
     Router::new()
         .route("/", get(begin))
-        .route("/pair/{at}", get(show).post(order))
+        .route("/pair/{at}", get(show).post(post_step))
         .fallback(|| async { (StatusCode::NOT_FOUND, "there is no such page; go to /") })
         .layer(DefaultBodyLimit::max(LONGEST_BODY))
-        .layer(middleware::from_fn_with_state(desk.clone(), guard))
-        .with_state(desk)
+        .layer(middleware::from_fn_with_state(state.clone(), guard))
+        .with_state(state)
 }
 
 /// Refuses what does not come from a page of this server, and forbids others to hold on to what it says.
-async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> Response {
-    let mut response = match refusal(&desk, &request) {
+async fn guard(State(state): State<Arc<ServerState>>, request: Request, next: Next) -> Response {
+    let mut response = match refusal(&state, &request) {
         Some(why) => (StatusCode::FORBIDDEN, why).into_response(),
         None => next.run(request).await,
     };
     let headers: [(HeaderName, &str); 4] = [
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // Not none: with none, orders of our own pages would come without their origin.
+        // Not none: with none, posts of our own pages would come without their origin.
         (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     ];
@@ -111,9 +111,9 @@ async fn guard(State(desk): State<Arc<Desk>>, request: Request, next: Next) -> R
 }
 
 /// Returns the reason why a request is refused; none if it is not.
-fn refusal(desk: &Desk, request: &Request) -> Option<&'static str> {
+fn refusal(state: &ServerState, request: &Request) -> Option<&'static str> {
     let headers = request.headers();
-    let Some(host) = only(headers, header::HOST).filter(|host| desk.is_host(host)) else {
+    let Some(host) = single_value(headers, header::HOST).filter(|host| state.is_host(host)) else {
         return Some("this server answers only to 127.0.0.1 and localhost with its own port");
     };
     if request.uri().authority().is_some_and(|authority| authority.as_str() != host) {
@@ -123,12 +123,12 @@ fn refusal(desk: &Desk, request: &Request) -> Option<&'static str> {
         return None;
     }
     let own = format!("http://{host}");
-    let foreign = headers.contains_key(header::ORIGIN) && only(headers, header::ORIGIN) != Some(&own);
+    let foreign = headers.contains_key(header::ORIGIN) && single_value(headers, header::ORIGIN) != Some(&own);
     foreign.then_some("orders are taken from pages of this server only")
 }
 
 /// The value of a header that is there once.
-fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+fn single_value(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?;
     if values.next().is_some() {
@@ -137,13 +137,13 @@ fn only(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
     value.to_str().ok()
 }
 
-async fn begin(State(desk): State<Arc<Desk>>) -> Redirect {
-    Redirect::to(&address(desk.session().begin()))
+async fn begin(State(state): State<Arc<ServerState>>) -> Redirect {
+    Redirect::to(&address(state.session().begin()))
 }
 
-async fn show(State(desk): State<Arc<Desk>>, Path(at): Path<String>) -> Response {
-    let session = desk.session();
-    let Some(at) = place(&session, &at) else { return unknown() };
+async fn show(State(state): State<Arc<ServerState>>, Path(at): Path<String>) -> Response {
+    let session = state.session();
+    let Some(at) = pair_number(&session, &at) else { return unknown() };
     let nonce = nonce();
     let policy = format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; \
@@ -152,9 +152,9 @@ async fn show(State(desk): State<Arc<Desk>>, Path(at): Path<String>) -> Response
     ([(header::CONTENT_SECURITY_POLICY, policy)], Html(session.page(at, &nonce))).into_response()
 }
 
-async fn order(State(desk): State<Arc<Desk>>, Path(at): Path<String>, body: Bytes) -> Response {
-    let mut session = desk.session();
-    let Some(at) = place(&session, &at) else { return unknown() };
+async fn post_step(State(state): State<Arc<ServerState>>, Path(at): Path<String>, body: Bytes) -> Response {
+    let mut session = state.session();
+    let Some(at) = pair_number(&session, &at) else { return unknown() };
     // Names and values of our buttons need no escapes.
     let step = std::str::from_utf8(&body).ok().and_then(|body| body.split_once('='));
     let Some(step) = step.and_then(|(name, value)| Step::of(name, value)) else {
@@ -166,7 +166,7 @@ async fn order(State(desk): State<Arc<Desk>>, Path(at): Path<String>, body: Byte
     }
 }
 
-fn place(session: &Session, at: &str) -> Option<usize> {
+fn pair_number(session: &Session, at: &str) -> Option<usize> {
     at.parse().ok().filter(|at| session.has(*at))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lookalike::report::{Comparison, Kind, Review, Reviewed, View, review_page};
+use lookalike::report::{Comparison, Kind, Review, ReviewProgress, View, review_page};
 
 use super::ReviewError;
 use super::labels::{Judgment, Labels, Verdict};
@@ -18,9 +18,11 @@ pub struct Session {
     /// Kinds chosen for pairs that are not judged yet.
     chosen: BTreeMap<usize, Kind>,
     /// The place of each judged pair and its judgment before that step, the last step last.
-    before: Vec<(usize, Option<Judgment>)>,
-    whole: bool,
-    onward: bool,
+    history: Vec<(usize, Option<Judgment>)>,
+    /// Shows all equal words, not only those around a change.
+    show_all: bool,
+    /// Goes on to the next open pair after a judgment.
+    auto_advance: bool,
 }
 
 /// A step.
@@ -35,9 +37,9 @@ pub enum Step {
     /// Goes to a pair, by its place from 1 on.
     Go(usize),
     /// Shows all equal words, or those around a change.
-    Whole(bool),
+    ShowAll(bool),
     /// Goes on to the next open pair after a judgment, or stays.
-    Onward(bool),
+    AutoAdvance(bool),
 }
 
 impl Step {
@@ -53,8 +55,8 @@ impl Step {
             "kind" => Kind::ALL.into_iter().find(|kind| kind.name() == value).map(Step::Kind),
             "undo" => Some(Step::Undo),
             "go" => value.parse().ok().map(Step::Go),
-            "whole" => switch.map(Step::Whole),
-            "onward" => switch.map(Step::Onward),
+            "whole" => switch.map(Step::ShowAll),
+            "onward" => switch.map(Step::AutoAdvance),
             _ => None,
         }
     }
@@ -63,8 +65,8 @@ impl Step {
 impl Session {
     /// A session over pairs, of which there is at least one.
     pub fn new(title: impl Into<String>, pairs: Vec<Pair>, labels: Labels) -> Self {
-        let (chosen, before) = (BTreeMap::new(), Vec::new());
-        Session { title: title.into(), pairs, labels, chosen, before, whole: false, onward: false }
+        let (chosen, history) = (BTreeMap::new(), Vec::new());
+        Session { title: title.into(), pairs, labels, chosen, history, show_all: false, auto_advance: false }
     }
 
     /// Returns the place, from 1, of the first pair that is not judged, or of the last pair.
@@ -89,7 +91,7 @@ impl Session {
         match step {
             Step::Judge(verdict) => {
                 self.judge(at, Judgment { verdict, kind: self.kind(at) })?;
-                return Ok(if self.onward { self.open_after(at).unwrap_or(at) } else { at });
+                return Ok(if self.auto_advance { self.open_after(at).unwrap_or(at) } else { at });
             }
             Step::Kind(kind) => match self.labels.of(self.pairs[at - 1].n) {
                 Some(judgment) => self.judge(at, Judgment { kind: Some(kind), ..judgment })?,
@@ -97,8 +99,8 @@ impl Session {
             },
             Step::Undo => return self.undo(at),
             Step::Go(to) => return Ok(if self.has(to) { to } else { at }),
-            Step::Whole(whole) => self.whole = whole,
-            Step::Onward(onward) => self.onward = onward,
+            Step::ShowAll(show_all) => self.show_all = show_all,
+            Step::AutoAdvance(auto_advance) => self.auto_advance = auto_advance,
         }
         Ok(at)
     }
@@ -109,15 +111,15 @@ impl Session {
         // A key that was pressed twice is one step.
         if before != Some(judgment) {
             self.labels.put(pair, Some(judgment))?;
-            self.before.push((at, before));
+            self.history.push((at, before));
         }
         Ok(())
     }
 
     fn undo(&mut self, at: usize) -> Result<usize, ReviewError> {
-        let Some((place, judgment)) = self.before.last().copied() else { return Ok(at) };
+        let Some((place, judgment)) = self.history.last().copied() else { return Ok(at) };
         self.labels.put(&self.pairs[place - 1], judgment)?;
-        self.before.pop();
+        self.history.pop();
         Ok(place)
     }
 
@@ -128,7 +130,7 @@ impl Session {
     }
 
     fn comparison(&self, at: usize) -> Comparison {
-        self.pairs[at - 1].compare(&if self.whole { View::whole() } else { View::default() })
+        self.pairs[at - 1].compare(&if self.show_all { View::whole() } else { View::default() })
     }
 
     /// The page of the pair at a place that has one.
@@ -148,11 +150,11 @@ impl Session {
             comparison: &comparison,
             label: judgment.map(|judgment| judgment.verdict.name()),
             kind: self.kind(at),
-            whole: self.whole,
-            onward: self.onward,
-            can_undo: !self.before.is_empty(),
-            open: self.open_after(at).filter(|open| *open != at).map(|open| open as u64),
-            reviewed: Reviewed {
+            show_all: self.show_all,
+            auto_advance: self.auto_advance,
+            can_undo: !self.history.is_empty(),
+            next_unjudged: self.open_after(at).filter(|open| *open != at).map(|open| open as u64),
+            progress: ReviewProgress {
                 pairs: self.pairs.len() as u64,
                 duplicate: tally.duplicate,
                 not: tally.not,
@@ -180,11 +182,11 @@ mod tests {
 
     fn session(count: u64) -> (tempfile::TempDir, Session) {
         let folder = tempfile::tempdir().unwrap();
-        let session = again(folder.path(), count);
+        let session = reopen(folder.path(), count);
         (folder, session)
     }
 
-    fn again(folder: &Path, count: u64) -> Session {
+    fn reopen(folder: &Path, count: u64) -> Session {
         let pair = |n: u64| Pair {
             n: n + 10,
             a: format!("a{n}"),
@@ -205,11 +207,11 @@ mod tests {
         assert_eq!(session.begin(), 1);
         assert_eq!(session.step(1, Step::Judge(Verdict::Duplicate)).unwrap(), 1);
         assert_eq!(session.begin(), 2);
-        assert_eq!(session.step(1, Step::Onward(true)).unwrap(), 1);
+        assert_eq!(session.step(1, Step::AutoAdvance(true)).unwrap(), 1);
         assert_eq!(session.step(3, Step::Judge(Verdict::Not)).unwrap(), 2, "the open one before");
         assert_eq!(session.step(2, Step::Judge(Verdict::Not)).unwrap(), 2, "none is open");
         assert_eq!(session.begin(), 3);
-        assert_eq!(again(folder.path(), 3).begin(), 3);
+        assert_eq!(reopen(folder.path(), 3).begin(), 3);
     }
 
     #[test]
@@ -246,7 +248,7 @@ mod tests {
         assert_eq!(session.step(3, Step::Undo).unwrap(), 1);
         assert_eq!(tally(&session), (0, 0, 0));
         assert_eq!(session.step(3, Step::Undo).unwrap(), 3, "nothing is left");
-        assert_eq!(tally(&again(folder.path(), 3)), (0, 0, 0));
+        assert_eq!(tally(&reopen(folder.path(), 3)), (0, 0, 0));
     }
 
     #[test]
@@ -297,7 +299,7 @@ mod tests {
         );
         assert_eq!(
             (Step::of("whole", "yes"), Step::of("onward", "no")),
-            (Some(Step::Whole(true)), Some(Step::Onward(false)))
+            (Some(Step::ShowAll(true)), Some(Step::AutoAdvance(false)))
         );
         assert_eq!((Step::of("label", ""), Step::of("", "d"), Step::of("whole", "x")), (None, None, None));
     }

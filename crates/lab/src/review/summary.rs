@@ -50,7 +50,7 @@ impl Tally {
 
 /// The tally of a method or of a kind of difference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Part {
+pub struct NamedTally {
     /// The name of the method or of the kind of difference.
     pub name: String,
     /// The judgments of its pairs.
@@ -67,9 +67,9 @@ pub struct Labeler {
     #[serde(flatten)]
     pub all: Tally,
     /// By method, for pairs that say which found them.
-    pub methods: Vec<Part>,
+    pub methods: Vec<NamedTally>,
     /// By kind of difference.
-    pub kinds: Vec<Part>,
+    pub kinds: Vec<NamedTally>,
 }
 
 /// The agreement of people who judged the same pairs.
@@ -107,7 +107,7 @@ pub fn summarise(pairs: &[Pair], labels: &Labels) -> Summary {
 
 fn labeler(pairs: &[Pair], labels: &Labels, by: Option<&str>) -> Labeler {
     let judged: Vec<(&Pair, Judgment)> =
-        pairs.iter().filter_map(|pair| Some((pair, labels.by_whom(by, pair.n)?))).collect();
+        pairs.iter().filter_map(|pair| Some((pair, labels.judgment_by(by, pair.n)?))).collect();
     let verdicts = judged.iter().map(|(_, judgment)| judgment.verdict);
     let mut methods: BTreeMap<&str, Vec<Verdict>> = BTreeMap::new();
     for (pair, judgment) in &judged {
@@ -115,11 +115,16 @@ fn labeler(pairs: &[Pair], labels: &Labels, by: Option<&str>) -> Labeler {
             methods.entry(method).or_default().push(judgment.verdict);
         }
     }
-    let method =
-        |(name, verdicts): (&str, Vec<Verdict>)| Part { name: name.to_owned(), tally: Tally::of(verdicts) };
+    let method = |(name, verdicts): (&str, Vec<Verdict>)| NamedTally {
+        name: name.to_owned(),
+        tally: Tally::of(verdicts),
+    };
     let kind = |kind: Kind| {
         let of_kind = judged.iter().filter(|(_, judgment)| judgment.kind == Some(kind));
-        Part { name: kind.name().to_owned(), tally: Tally::of(of_kind.map(|(_, judgment)| judgment.verdict)) }
+        NamedTally {
+            name: kind.name().to_owned(),
+            tally: Tally::of(of_kind.map(|(_, judgment)| judgment.verdict)),
+        }
     };
     Labeler {
         by: by.map(str::to_owned),
@@ -134,7 +139,7 @@ fn agreement(pairs: &[Pair], labels: &Labels, who: &[Option<&str>]) -> Agreement
     for pair in pairs {
         let verdicts: Vec<Verdict> = who
             .iter()
-            .filter_map(|by| labels.by_whom(*by, pair.n))
+            .filter_map(|by| labels.judgment_by(*by, pair.n))
             .map(|judgment| judgment.verdict)
             .collect();
         if verdicts.len() > 1 {
@@ -189,9 +194,9 @@ impl Summary {
     }
 }
 
-fn grid(name: &str, first: &str, parts: &[Part]) -> Grid {
+fn grid(name: &str, first: &str, parts: &[NamedTally]) -> Grid {
     let mut grid = Grid::new(name, [first, "Duplicate", "Not", "Unsure", "Share", "95 %"]);
-    for Part { name, tally } in parts {
+    for NamedTally { name, tally } in parts {
         grid.row([
             name.as_str().into(),
             tally.duplicate.into(),

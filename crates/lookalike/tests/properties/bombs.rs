@@ -2,7 +2,7 @@
 
 use lookalike::corpus::{Compression, Format};
 
-use crate::corridor::lead;
+use crate::pipeline::check_shard;
 use crate::samples::{compress, record, response};
 
 const LENGTH: usize = 200_000_000;
@@ -19,7 +19,7 @@ fn bomb(compression: Compression, before: &[u8], behind: &[u8]) -> Vec<u8> {
 fn check(format: Format, before: &[u8], behind: &[u8], expected: (u64, u64)) {
     for compression in [Compression::Gzip, Compression::Zstd] {
         let file = bomb(compression, before, behind);
-        let counts = lead("bomb", &file, Some(format), Some(before.len() + LENGTH + behind.len()));
+        let counts = check_shard("bomb", &file, Some(format), Some(before.len() + LENGTH + behind.len()));
         assert_eq!((counts.documents, counts.rejected), expected, "{format} {compression:?}");
     }
 }
@@ -50,6 +50,6 @@ fn a_body_without_end_costs_no_other() {
         response("c", "", b"<p>two"),
     ]
     .concat();
-    let counts = lead("bomb.warc", &file, None, None);
+    let counts = check_shard("bomb.warc", &file, None, None);
     assert_eq!((counts.documents, counts.rejected), (2, 1));
 }

@@ -1,6 +1,6 @@
 //! The whole path, from bytes to words: whatever the bytes, it ends, in bounded memory, with sensible places.
 //!
-//! - `corridor`: the path, and what must hold on it
+//! - `pipeline`: the path, and what must hold on it
 //! - `samples`: small valid files of every format
 //! - `damage`: what can happen to them
 //! - `bombs`: small files that are very long inside
@@ -9,16 +9,16 @@
 
 mod allocator;
 mod bombs;
-mod corridor;
 mod damage;
+mod pipeline;
 mod samples;
 mod threads;
 
 use lookalike::corpus::{Compression, Format, Namespaces, ReadOptions};
 use proptest::prelude::*;
 
-use crate::corridor::{LONGEST, count, lead, lead_by};
 use crate::damage::{any_damage, apply};
+use crate::pipeline::{LONGEST, check_shard, check_shard_with, count_records};
 use crate::samples::{COMPRESSIONS, Sample, all, compress};
 
 fn config(cases: u32) -> ProptestConfig {
@@ -39,10 +39,10 @@ fn samples_are_valid() {
     for Sample { name, format, bytes, documents } in all() {
         for compression in COMPRESSIONS {
             let file = compress(compression, &bytes);
-            for asked in [None, Some(format)] {
-                let counts = lead(name, &file, asked, Some(bytes.len()));
+            for forced in [None, Some(format)] {
+                let counts = check_shard(name, &file, forced, Some(bytes.len()));
                 let found = (counts.documents, counts.rejected);
-                assert_eq!(found, (documents as u64, 0), "{name} {compression:?} {asked:?}");
+                assert_eq!(found, (documents as u64, 0), "{name} {compression:?} {forced:?}");
             }
         }
     }
@@ -57,7 +57,7 @@ fn long_shards_need_no_more_memory_than_short_ones() {
         let times = (3 << 20) / bytes.len() + 1;
         let long = bytes.repeat(times);
         for compression in [Compression::None, Compression::Zstd] {
-            let counts = count(name, &compress(compression, &long), format, Some(long.len()));
+            let counts = count_records(name, &compress(compression, &long), format, Some(long.len()));
             let one = matches!(format, Format::Email | Format::Html | Format::Text);
             let least = if one { 1 } else { documents * times / 2 };
             assert!(counts.documents + counts.rejected >= least as u64, "{name}: {counts:?}");
@@ -79,7 +79,7 @@ fn what_is_made_of_the_longest_documents_fits_into_memory() {
     ] {
         let times = (LONGEST - head.len() - tail.len()) / piece.len();
         let file = format!("{head}{}{tail}", piece.repeat(times));
-        let counts = lead("long", file.as_bytes(), Some(format), None);
+        let counts = check_shard("long", file.as_bytes(), Some(format), None);
         assert_eq!((counts.documents, counts.rejected), (1, 0), "{format} {piece:?}");
     }
 }
@@ -93,7 +93,7 @@ proptest! {
         compression in any_compression(),
         format in any_format(),
     ) {
-        lead("shard", &compress(compression, &bytes), format, Some(bytes.len()));
+        check_shard("shard", &compress(compression, &bytes), format, Some(bytes.len()));
     }
 
     #[test]
@@ -105,7 +105,7 @@ proptest! {
     ) {
         let mut bytes = sample.bytes;
         apply(&damage, &mut bytes);
-        lead(sample.name, &compress(compression, &bytes), format, Some(bytes.len()));
+        check_shard(sample.name, &compress(compression, &bytes), format, Some(bytes.len()));
     }
 
     #[test]
@@ -118,7 +118,7 @@ proptest! {
         let mut bytes: Vec<u8> =
             samples.iter().flat_map(|sample| compress(compression, &sample.bytes)).collect();
         apply(&damage, &mut bytes);
-        lead(samples[0].name, &bytes, format, None);
+        check_shard(samples[0].name, &bytes, format, None);
     }
 
     #[test]
@@ -134,6 +134,6 @@ proptest! {
         let format = Some(sample.format);
         let options =
             ReadOptions { max_document_bytes, revisions, namespaces, format, ..ReadOptions::default() };
-        lead_by(sample.name, &bytes, options, None);
+        check_shard_with(sample.name, &bytes, options, None);
     }
 }

@@ -2,7 +2,7 @@
 
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::text::extract::ContentMode;
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 
 use crate::samples::{COMPRESSIONS, all, compress};
 
@@ -14,13 +14,13 @@ fn entries(corpus: &Corpus, threads: usize) -> Vec<Vec<Entry>> {
         let mut found = Vec::new();
         walk::documents(shard, corpus.options(), ContentMode::Page, &Watch::default(), |item| {
             found.extend(match item {
-                Found::Document { document, .. } => {
+                WalkItem::Document { document, .. } => {
                     Some((shard.name.clone(), document.place.record, document.id.to_owned()))
                 }
-                Found::Rejected(rejection) => {
+                WalkItem::Rejected(rejection) => {
                     Some((shard.name.clone(), rejection.place.record, rejection.reason.to_string()))
                 }
-                Found::Skipped(_) => None,
+                WalkItem::Skipped(_) => None,
             });
             Ok(())
         })?;

@@ -19,12 +19,12 @@ pub(super) fn cover(words_of: &Rows<u32>, documents_of: &Rows<u32>, wanted: u32,
     let mut taken = Vec::new();
     while taken.len() < limit && words_of.len() > 0 {
         if cover.covered * 100 >= NEARLY_ALL * words_of.len() {
-            cover.want_more();
+            cover.require_one_more();
         } else if let Some(word) = cover.best() {
             cover.take(word);
             taken.push(word);
         } else if cover.covered > 0 {
-            cover.want_more();
+            cover.require_one_more();
         } else {
             break;
         }
@@ -61,11 +61,11 @@ impl<'r> Cover<'r> {
             taken: vec![false; documents_of.len()],
             queue: BinaryHeap::new(),
         };
-        cover.line_up();
+        cover.rebuild_queue();
         cover
     }
 
-    fn line_up(&mut self) {
+    fn rebuild_queue(&mut self) {
         let words = (0..).zip(&self.gains).zip(&self.taken);
         let useful = words.filter(|((_, gain), taken)| **gain > 0 && !**taken);
         self.queue = useful.map(|((word, gain), _)| (*gain, Reverse(word))).collect();
@@ -100,7 +100,7 @@ impl<'r> Cover<'r> {
     }
 
     /// Wants one word more of each document: those that had just enough count again.
-    fn want_more(&mut self) {
+    fn require_one_more(&mut self) {
         for document in 0..self.words_of.len() as u32 {
             if self.bits[document as usize] == self.wanted {
                 for &word in self.words_of.row(document) {
@@ -110,7 +110,7 @@ impl<'r> Cover<'r> {
         }
         self.wanted += 1;
         self.covered = self.bits.iter().filter(|bits| **bits >= self.wanted).count();
-        self.line_up();
+        self.rebuild_queue();
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     fn rows(documents: &[BTreeSet<u32>], words: usize) -> (Rows<u32>, Rows<u32>) {
         let mut words_of = Rows::new();
         documents.iter().for_each(|document| words_of.push(document.iter().copied()));
-        let documents_of = words_of.turned(words, |word| word, |document, _| document);
+        let documents_of = words_of.transposed(words, |word| word, |document, _| document);
         (words_of, documents_of)
     }
 

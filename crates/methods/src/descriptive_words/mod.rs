@@ -29,14 +29,14 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use lookalike_model::{Recipe, Threshold};
 use lookalike_text::{Profile, hash};
 
-use self::quality::{Mark, Spread};
-use self::sample::{Bytes, Sample};
+use self::quality::{FrequencyDistribution, WordThreshold};
+use self::sample::{ByteReader, Sample};
 use self::select::{Choice, Round, Rules};
 use crate::lexicon::bin;
 use crate::spec::profile_value;
 use crate::words::{self, Word};
 use crate::{
-    About, Detail, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey,
+    About, Buffers, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey,
     parameters, signature,
 };
 
@@ -88,7 +88,7 @@ enum State {
     /// It knows the lexicon and samples documents.
     Gathering(Candidates, Mutex<Sample>),
     /// It has chosen its words.
-    Chosen(Chosen),
+    Chosen(ChosenWords),
 }
 
 /// Words that may be chosen, numbered in alphabetical order.
@@ -96,10 +96,10 @@ enum State {
 struct Candidates {
     lexicon: Arc<Lexicon>,
     /// Their positions in the lexicon.
-    places: Vec<u32>,
+    indices: Vec<u32>,
     /// Their first thresholds.
-    marks: Vec<Mark>,
-    /// The number of the word at each place of the lexicon, if it may be chosen.
+    thresholds: Vec<WordThreshold>,
+    /// The number of the word at each index of the lexicon, if it may be chosen.
     numbers: Vec<Option<NonZeroU32>>,
     /// Tells other candidates apart.
     check: u64,
@@ -107,7 +107,7 @@ struct Candidates {
 
 /// The words that were chosen, in the order of their hashes.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Chosen {
+struct ChosenWords {
     /// Hash and threshold of each.
     words: Vec<(u64, u8)>,
     /// The result of each round of the choice, and at last of the choice itself.
@@ -123,41 +123,43 @@ impl Candidates {
             u128::from(documents) * u128::from(most.denominator())
                 > u128::from(all) * u128::from(most.numerator())
         };
-        let mut found: Vec<(u32, Mark)> = (0..lexicon.len())
-            .filter(|&place| {
-                let documents = lexicon.counts(place).documents;
+        let mut found: Vec<(u32, WordThreshold)> = (0..lexicon.len())
+            .filter(|&index| {
+                let documents = lexicon.counts(index).documents;
                 documents >= least && !common(documents)
             })
-            .filter_map(|place| Some((place as u32, Spread::new(lexicon.bins(place)).first(delta)?)))
+            .filter_map(|index| {
+                Some((index as u32, FrequencyDistribution::new(lexicon.bins(index)).first(delta)?))
+            })
             .collect();
-        found.sort_unstable_by_key(|(place, _)| lexicon.word(*place as usize));
-        let (places, marks): (Vec<u32>, Vec<Mark>) = found.into_iter().unzip();
+        found.sort_unstable_by_key(|(index, _)| lexicon.word(*index as usize));
+        let (indices, thresholds): (Vec<u32>, Vec<WordThreshold>) = found.into_iter().unzip();
         let mut numbers = vec![None; lexicon.len()];
         let mut check = hash::nth(all, u64::from(delta));
-        for (number, &place) in (1..).zip(&places) {
-            numbers[place as usize] = NonZeroU32::new(number);
-            check = hash::mix(check ^ lexicon.hash(place as usize));
+        for (number, &index) in (1..).zip(&indices) {
+            numbers[index as usize] = NonZeroU32::new(number);
+            check = hash::mix(check ^ lexicon.hash(index as usize));
         }
-        Candidates { lexicon: lexicon.clone(), places, marks, numbers, check }
+        Candidates { lexicon: lexicon.clone(), indices, thresholds, numbers, check }
     }
 
     /// Bytes of memory that it takes beside the lexicon.
     fn bytes(&self) -> u64 {
-        let numbers = size_of_val(&*self.places) + size_of_val(&*self.numbers);
-        // Marks are copied when words are chosen.
-        (numbers + 2 * size_of_val(&*self.marks)) as u64
+        let numbers = size_of_val(&*self.indices) + size_of_val(&*self.numbers);
+        // Thresholds are copied when words are chosen.
+        (numbers + 2 * size_of_val(&*self.thresholds)) as u64
     }
 
     /// The number of the word with this hash.
     fn number(&self, hash: u64) -> Option<u32> {
-        let place = self.lexicon.place(hash)?;
-        self.numbers[place].map(|number| number.get() - 1)
+        let index = self.lexicon.index_of(hash)?;
+        self.numbers[index].map(|number| number.get() - 1)
     }
 
     /// The words of a document that may be chosen and could be above a threshold, with the bins of their frequencies.
     fn list(&self, page: &Page<'_>, distinct: &mut Vec<Word>) -> Box<[(u32, u8)]> {
         words::distinct(page, distinct);
-        let most = highest(distinct);
+        let most = highest_count(distinct);
         let used = |word: &Word| {
             let bin = bin(word.count, most);
             if bin < *quality::EDGES.start() { None } else { Some((self.number(word.hash)?, bin)) }
@@ -165,30 +167,32 @@ impl Candidates {
         let mut list: Vec<(u32, u8)> = distinct.iter().filter_map(used).collect();
         // The sort is stable: of equally frequent words, those with the smaller hashes stay.
         list.sort_by_key(|(_, bin)| std::cmp::Reverse(*bin));
-        list.truncate(sample::MOST_WORDS);
+        list.truncate(sample::MAX_DOCUMENT_WORDS);
         list.sort_unstable();
         list.into()
     }
 
     /// Chooses words by a sample of documents.
-    fn choose(&self, sample: Sample, rules: &Rules, target: usize) -> Chosen {
-        let spread = |number: u32| Spread::new(self.lexicon.bins(self.places[number as usize] as usize));
+    fn choose(&self, sample: Sample, rules: &Rules, target: usize) -> ChosenWords {
+        let distribution = |number: u32| {
+            FrequencyDistribution::new(self.lexicon.bins(self.indices[number as usize] as usize))
+        };
         let Choice { words, rounds } =
-            select::select(self.marks.clone(), spread, sample.rows(), rules, target);
+            select::select(self.thresholds.clone(), distribution, sample.rows(), rules, target);
         let found =
-            |(number, edge): (u32, u8)| (self.lexicon.hash(self.places[number as usize] as usize), edge);
+            |(number, edge): (u32, u8)| (self.lexicon.hash(self.indices[number as usize] as usize), edge);
         let mut words: Vec<(u64, u8)> = words.into_iter().map(found).collect();
         words.sort_unstable();
-        Chosen { words, rounds }
+        ChosenWords { words, rounds }
     }
 }
 
 /// Returns the number of occurrences of the most frequent word of a document.
-fn highest(distinct: &[Word]) -> u32 {
+fn highest_count(distinct: &[Word]) -> u32 {
     distinct.iter().map(|word| word.count).max().unwrap_or(1)
 }
 
-impl Chosen {
+impl ChosenWords {
     /// Bytes of memory that it takes.
     fn bytes(&self) -> u64 {
         (size_of_val(&*self.words) + size_of_val(&*self.rounds)) as u64
@@ -196,7 +200,7 @@ impl Chosen {
 
     /// Appends the numbers of the words that a document uses much, in increasing order.
     fn bits(&self, distinct: &[Word], bits: &mut Vec<u32>) {
-        let most = highest(distinct);
+        let most = highest_count(distinct);
         // Distinct words come in the order of their hashes, and so do the chosen ones.
         bits.extend(distinct.iter().filter_map(|word| {
             let number = self.words.binary_search_by_key(&word.hash, |(hash, _)| *hash).ok()?;
@@ -213,8 +217,8 @@ impl Chosen {
         self.rounds.iter().for_each(|round| round.write(out));
     }
 
-    fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
-        let mut chosen = Chosen::default();
+    fn read(bytes: &mut ByteReader<'_>) -> Option<Self> {
+        let mut chosen = ChosenWords::default();
         for _ in 0..bytes.number()? {
             chosen.words.push((u64::from_le_bytes(bytes.take()?), u8::from_le_bytes(bytes.take()?)));
         }
@@ -225,12 +229,12 @@ impl Chosen {
     }
 
     /// Describes the rounds of the choice in one sentence, for users.
-    fn told(&self) -> String {
+    fn summary(&self) -> String {
         let percent = |round: &Round| 100.0 * f64::from(round.covered) / f64::from(round.documents.max(1));
-        let told = |round: &Round| {
+        let summary = |round: &Round| {
             format!("{:.1} % by {} words of quality {:.3}", percent(round), round.words, round.quality)
         };
-        let rounds: Vec<String> = self.rounds.iter().map(told).collect();
+        let rounds: Vec<String> = self.rounds.iter().map(summary).collect();
         format!(
             "descriptive-words chose {} words; documents of the sample with a signature, after each round and at last: \
              {}.",
@@ -247,9 +251,9 @@ impl DescriptiveWords {
         let one_in = spec.value("one-in", 20, "a number from 1 is wanted", |&one_in| one_in > 0)?;
         let least = spec.value("least", 5, "a number of documents is wanted", |_| true)?;
         let text = spec.text("most").unwrap_or_else(|| "0.1".to_owned());
-        let most = text
-            .parse()
-            .map_err(|_| spec.bad("most", &text, "a share of all documents is wanted, such as 0.1"))?;
+        let most = text.parse().map_err(|_| {
+            spec.value_error("most", &text, "a share of all documents is wanted, such as 0.1")
+        })?;
         let delta = spec.value("delta", 5, "a number of hundredths from 1 to 50 is wanted", |delta| {
             (1..=50).contains(delta)
         })?;
@@ -271,7 +275,7 @@ impl DescriptiveWords {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self) -> RwLockWriteGuard<'_, State> {
+    fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -282,13 +286,13 @@ impl DescriptiveWords {
     }
 
     /// Reads a sample, if it was written with the same candidates.
-    fn read_sample(&self, candidates: &Candidates, bytes: &mut Bytes<'_>) -> Option<Sample> {
+    fn read_sample(&self, candidates: &Candidates, bytes: &mut ByteReader<'_>) -> Option<Sample> {
         let same = u64::from_le_bytes(bytes.take()?) == candidates.check;
-        same.then(|| Sample::read(self.sample, sample::MOST_HELD, candidates.places.len(), bytes))?
+        same.then(|| Sample::read(self.sample, sample::MAX_SAMPLE_WORDS, candidates.indices.len(), bytes))?
     }
 
     /// Takes back what was saved, if it fits what is known.
-    fn read(&self, mut bytes: Bytes<'_>) -> Option<()> {
+    fn read(&self, mut bytes: ByteReader<'_>) -> Option<()> {
         match u8::from_le_bytes(bytes.take()?) {
             UNREADY => {}
             SAMPLE => match &*self.state() {
@@ -298,7 +302,7 @@ impl DescriptiveWords {
                 }
                 _ => return None,
             },
-            CHOSEN => *self.change() = State::Chosen(Chosen::read(&mut bytes)?),
+            CHOSEN => *self.state_mut() = State::Chosen(ChosenWords::read(&mut bytes)?),
             _ => return None,
         }
         bytes.is_empty().then_some(())
@@ -313,10 +317,10 @@ const CHOSEN: u8 = 2;
 impl Survey for DescriptiveWords {
     fn bytes(&self) -> u64 {
         // The sample, and the same by words and by documents while words are chosen.
-        3 * 8 * sample::MOST_HELD as u64
+        3 * 8 * sample::MAX_SAMPLE_WORDS as u64
     }
 
-    fn see(&self, _pass: u32, page: &Page<'_>, scratch: &mut Scratch) {
+    fn observe(&self, _pass: u32, page: &Page<'_>, scratch: &mut Buffers) {
         let state = self.state();
         let State::Gathering(candidates, sample) = &*state else { return };
         let digest = page.fixed_digest();
@@ -328,7 +332,7 @@ impl Survey for DescriptiveWords {
     }
 
     fn end(&self, _pass: u32) {
-        let mut state = self.change();
+        let mut state = self.state_mut();
         *state = match std::mem::replace(&mut *state, State::Unready) {
             State::Gathering(candidates, sample) => {
                 let sample = sample.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -356,11 +360,11 @@ impl Survey for DescriptiveWords {
     }
 
     fn load(&self, saved: &[u8]) -> bool {
-        self.read(Bytes(saved)).is_some()
+        self.read(ByteReader(saved)).is_some()
     }
 
     fn merge(&self, _pass: u32, saved: &[u8]) -> bool {
-        let mut bytes = Bytes(saved);
+        let mut bytes = ByteReader(saved);
         match (bytes.take().map(u8::from_le_bytes), &*self.state()) {
             (Some(UNREADY), State::Unready) => bytes.is_empty(),
             (Some(SAMPLE), State::Gathering(candidates, sample)) => {
@@ -397,18 +401,18 @@ impl Method for DescriptiveWords {
         signature::BYTES
     }
 
-    fn lexicon(&self) -> Detail {
-        Detail::Everything
+    fn lexicon(&self) -> LexiconDetail {
+        LexiconDetail::Everything
     }
 
     fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
         let candidates = Candidates::new(lexicon, self.least, self.most, self.rules.delta);
-        *self.change() =
-            State::Gathering(candidates, Mutex::new(Sample::new(self.sample, sample::MOST_HELD)));
+        *self.state_mut() =
+            State::Gathering(candidates, Mutex::new(Sample::new(self.sample, sample::MAX_SAMPLE_WORDS)));
         Ok(())
     }
 
-    fn holds(&self) -> u64 {
+    fn resident_bytes(&self) -> u64 {
         match &*self.state() {
             State::Unready => 0,
             State::Gathering(candidates, _) => candidates.bytes(),
@@ -423,7 +427,7 @@ impl Method for DescriptiveWords {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Scratch { words, places: bits, .. } = &mut sketch.scratch;
+        let Buffers { words, positions: bits, .. } = &mut sketch.scratch;
         bits.clear();
         if let State::Chosen(chosen) = &*self.state() {
             words::distinct(page, words);
@@ -431,7 +435,7 @@ impl Method for DescriptiveWords {
         }
         let enough = !bits.is_empty() && bits.len() >= self.rules.bits as usize;
         let signature = enough.then(|| {
-            // The payload is empty yet: room for the bytes that are hashed.
+            // The payload is empty yet: a buffer for the bytes that are hashed.
             sketch.payload.extend(bits.iter().flat_map(|number| number.to_le_bytes()));
             hash::word(&sketch.payload)
         });
@@ -445,7 +449,7 @@ impl Method for DescriptiveWords {
 
     fn advice(&self) -> Option<String> {
         if let State::Chosen(chosen) = &*self.state() {
-            return Some(chosen.told());
+            return Some(chosen.summary());
         }
         let documents = (f64::from(self.least) / self.most.value()).ceil();
         Some(format!(

@@ -20,61 +20,61 @@ const ONE_ABOVE_IN: u32 = 5;
 
 /// The distribution of the documents of a word over the bins of its frequency.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Spread {
+pub(super) struct FrequencyDistribution {
     /// Documents in bins before each.
-    before: [u32; BINS + 1],
+    cumulative: [u32; BINS + 1],
 }
 
-impl Spread {
+impl FrequencyDistribution {
     /// Of documents by bin.
     pub(super) fn new(bins: &[(u8, u32)]) -> Self {
-        let mut before = [0; BINS + 1];
+        let mut cumulative = [0; BINS + 1];
         for &(bin, documents) in bins {
-            before[usize::from(bin) + 1] += documents;
+            cumulative[usize::from(bin) + 1] += documents;
         }
-        for bin in 1..before.len() {
-            before[bin] += before[bin - 1];
+        for bin in 1..cumulative.len() {
+            cumulative[bin] += cumulative[bin - 1];
         }
-        Spread { before }
+        FrequencyDistribution { cumulative }
     }
 
     fn documents(&self) -> u32 {
-        self.before[BINS]
+        self.cumulative[BINS]
     }
 
     /// Documents above a threshold.
     fn above(&self, edge: u8) -> u32 {
-        self.documents() - self.before[usize::from(edge)]
+        self.documents() - self.cumulative[usize::from(edge)]
     }
 
     /// Documents near a threshold.
     fn near(&self, edge: u8, delta: u8) -> u32 {
         let (first, end) = (edge.saturating_sub(delta), edge.saturating_add(delta));
-        self.before[usize::from(end).min(BINS)] - self.before[usize::from(first)]
+        self.cumulative[usize::from(end).min(BINS)] - self.cumulative[usize::from(first)]
     }
 
     /// The threshold to begin with: the fewest documents are near it, but many are above it.
-    pub(super) fn first(&self, delta: u8) -> Option<Mark> {
+    pub(super) fn first(&self, delta: u8) -> Option<WordThreshold> {
         let above = self.documents().div_ceil(ONE_ABOVE_IN).max(LEAST_ABOVE);
         self.best(delta, above, *EDGES.end())
     }
 
     /// A better threshold, up to a `highest`, with some documents above it.
-    pub(super) fn better(&self, than: &Mark, delta: u8, highest: u8) -> Option<Mark> {
-        self.best(delta, LEAST_ABOVE, highest).filter(|mark| mark.near < than.near)
+    pub(super) fn better(&self, than: &WordThreshold, delta: u8, highest: u8) -> Option<WordThreshold> {
+        self.best(delta, LEAST_ABOVE, highest).filter(|threshold| threshold.near < than.near)
     }
 
     /// The lowest of the thresholds that the fewest documents are near, of those with enough documents above.
-    fn best(&self, delta: u8, above: u32, highest: u8) -> Option<Mark> {
+    fn best(&self, delta: u8, above: u32, highest: u8) -> Option<WordThreshold> {
         let allowed = EDGES.filter(|&edge| edge <= highest && self.above(edge) >= above);
         let edge = allowed.min_by_key(|&edge| self.near(edge, delta))?;
-        Some(Mark { edge, near: self.near(edge, delta), documents: self.documents() })
+        Some(WordThreshold { edge, near: self.near(edge, delta), documents: self.documents() })
     }
 }
 
 /// A word's threshold and how good it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(super) struct WordThreshold {
     /// The lowest bin above it.
     pub(super) edge: u8,
     /// Documents near it.
@@ -83,7 +83,7 @@ pub(super) struct Mark {
     documents: u32,
 }
 
-impl Mark {
+impl WordThreshold {
     /// 1 − near/df.
     pub(super) fn quality(&self) -> f64 {
         1.0 - f64::from(self.near) / f64::from(self.documents.max(1))
@@ -97,7 +97,7 @@ impl Mark {
 
     #[cfg(test)]
     pub(super) fn of(edge: u8, near: u32, documents: u32) -> Self {
-        Mark { edge, near, documents }
+        WordThreshold { edge, near, documents }
     }
 }
 
@@ -110,29 +110,39 @@ mod tests {
     #[test]
     fn the_first_threshold_lies_where_few_documents_are() {
         // Ten documents use the word little, four much.
-        let spread = Spread::new(&[(9, 10), (79, 4)]);
+        let distribution = FrequencyDistribution::new(&[(9, 10), (79, 4)]);
         // Thresholds from 0.15 on have none of the ten near them, those below 0.75 none of the four.
-        assert_eq!(spread.first(5), Some(Mark::of(15, 0, 14)));
-        assert_eq!((spread.near(5, 5), spread.near(14, 5), spread.near(15, 5)), (10, 10, 0));
-        assert_eq!((spread.near(74, 5), spread.near(75, 5), spread.near(85, 5)), (0, 4, 0));
-        assert_eq!((spread.above(9), spread.above(10), spread.above(79), spread.above(80)), (14, 4, 4, 0));
+        assert_eq!(distribution.first(5), Some(WordThreshold::of(15, 0, 14)));
+        assert_eq!(
+            (distribution.near(5, 5), distribution.near(14, 5), distribution.near(15, 5)),
+            (10, 10, 0)
+        );
+        assert_eq!((distribution.near(74, 5), distribution.near(75, 5), distribution.near(85, 5)), (0, 4, 0));
+        assert_eq!(
+            (distribution.above(9), distribution.above(10), distribution.above(79), distribution.above(80)),
+            (14, 4, 4, 0)
+        );
         // With three documents above, but not a fifth of twenty.
-        assert_eq!(Spread::new(&[(9, 17), (79, 3)]).first(5), Some(Mark::of(5, 17, 20)));
-        assert_eq!(Spread::new(&[(79, 2)]).first(5), None);
+        assert_eq!(
+            FrequencyDistribution::new(&[(9, 17), (79, 3)]).first(5),
+            Some(WordThreshold::of(5, 17, 20))
+        );
+        assert_eq!(FrequencyDistribution::new(&[(79, 2)]).first(5), None);
     }
 
     #[test]
     fn a_better_threshold_may_leave_fewer_documents_above() {
-        let spread = Spread::new(&[(9, 17), (79, 3)]);
-        let first = spread.first(5).unwrap();
-        assert_eq!(spread.better(&first, 5, 95), Some(Mark::of(15, 0, 20)));
-        assert_eq!(spread.better(&first, 5, 10), None);
-        assert_eq!(spread.better(&Mark::of(40, 0, 20), 5, 95), None);
+        let distribution = FrequencyDistribution::new(&[(9, 17), (79, 3)]);
+        let first = distribution.first(5).unwrap();
+        assert_eq!(distribution.better(&first, 5, 95), Some(WordThreshold::of(15, 0, 20)));
+        assert_eq!(distribution.better(&first, 5, 10), None);
+        assert_eq!(distribution.better(&WordThreshold::of(40, 0, 20), 5, 95), None);
     }
 
     #[test]
     fn the_better_quality_comes_first() {
-        let [good, same, bad] = [Mark::of(5, 1, 10), Mark::of(9, 2, 20), Mark::of(5, 2, 19)];
+        let [good, same, bad] =
+            [WordThreshold::of(5, 1, 10), WordThreshold::of(9, 2, 20), WordThreshold::of(5, 2, 19)];
         assert_eq!(
             (good.order(&bad), good.order(&same), bad.order(&good)),
             (Ordering::Less, Ordering::Equal, Ordering::Greater)
@@ -145,16 +155,16 @@ mod tests {
         fn bins_count_as_frequencies_do(counts in prop::collection::vec((1u32..300, 0u32..300), 1..50), edge in EDGES, delta in 1u8..20) {
             let frequencies: Vec<(u32, u32)> = counts.iter().map(|(count, more)| (*count, count + more)).collect();
             let bins: Vec<(u8, u32)> = frequencies.iter().map(|(count, most)| (bin(*count, *most), 1)).collect();
-            let spread = Spread::new(&bins);
+            let distribution = FrequencyDistribution::new(&bins);
             // count/most > hundredths/100, in whole numbers.
             let above = |hundredths: i64| {
                 let above = |(count, most): &&(u32, u32)| 100 * i64::from(*count) > hundredths * i64::from(*most);
                 frequencies.iter().filter(above).count() as u32
             };
-            prop_assert_eq!(spread.above(edge), above(edge.into()));
+            prop_assert_eq!(distribution.above(edge), above(edge.into()));
             let (edge_value, delta_value) = (i64::from(edge), i64::from(delta));
             let near = above(edge_value - delta_value) - above(edge_value + delta_value);
-            prop_assert_eq!(spread.near(edge, delta), near);
+            prop_assert_eq!(distribution.near(edge, delta), near);
         }
     }
 }

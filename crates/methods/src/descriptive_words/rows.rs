@@ -30,12 +30,12 @@ impl<T: Copy> Rows<T> {
         &self.items[self.starts[number as usize]..self.starts[number as usize + 1]]
     }
 
-    /// For each of `columns`, which `column` tells of an item, what `turn` makes of the rows and items that it is in.
-    pub(super) fn turned<U: Copy + Default>(
+    /// For each of `columns`, which `column` tells of an item, what `map` makes of the rows and items that it is in.
+    pub(super) fn transposed<U: Copy + Default>(
         &self,
         columns: usize,
         column: impl Fn(T) -> u32,
-        turn: impl Fn(u32, T) -> U,
+        map: impl Fn(u32, T) -> U,
     ) -> Rows<U> {
         let mut starts = vec![0; columns + 1];
         for &item in &self.items {
@@ -48,7 +48,7 @@ impl<T: Copy> Rows<T> {
         for row in 0..self.len() as u32 {
             for &item in self.row(row) {
                 let place = &mut next[column(item) as usize];
-                items[*place] = turn(row, item);
+                items[*place] = map(row, item);
                 *place += 1;
             }
         }
@@ -61,11 +61,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turned_rows_tell_of_every_item_where_it_is() {
+    fn transposed_rows_tell_of_every_item_where_it_is() {
         let mut rows = Rows::new();
         [vec![(2, 'a'), (0, 'b')], vec![], vec![(2, 'c')]].into_iter().for_each(|row| rows.push(row));
-        let turned = rows.turned(4, |(column, _)| column, |row, (_, letter)| (row, letter));
-        assert_eq!((turned.len(), turned.row(0), turned.row(1)), (4, &[(0, 'b')][..], &[][..]));
-        assert_eq!((turned.row(2), turned.row(3)), (&[(0, 'a'), (2, 'c')][..], &[][..]));
+        let transposed = rows.transposed(4, |(column, _)| column, |row, (_, letter)| (row, letter));
+        assert_eq!((transposed.len(), transposed.row(0), transposed.row(1)), (4, &[(0, 'b')][..], &[][..]));
+        assert_eq!((transposed.row(2), transposed.row(3)), (&[(0, 'a'), (2, 'c')][..], &[][..]));
     }
 }

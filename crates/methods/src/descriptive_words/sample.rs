@@ -7,13 +7,13 @@ use super::rows::Rows;
 use crate::lexicon::BINS;
 
 /// The most words that are held of a document.
-pub(super) const MOST_WORDS: usize = 1000;
+pub(super) const MAX_DOCUMENT_WORDS: usize = 1000;
 
 /// The most words that are held of all documents together, each in eight bytes.
-pub(super) const MOST_HELD: usize = 3 << 20;
+pub(super) const MAX_SAMPLE_WORDS: usize = 3 << 20;
 
 /// The cost of a document beside its words, in words.
-const EACH: usize = 8;
+const DOCUMENT_COST: usize = 8;
 
 /// A document: its words, by number, with the bins of their frequencies.
 type Document = Box<[(u32, u8)]>;
@@ -23,19 +23,19 @@ type Document = Box<[(u32, u8)]>;
 pub(super) struct Sample {
     /// The greatest number of documents.
     most: usize,
-    /// The greatest number of words of all documents together, where each document costs `EACH` words more.
-    room: usize,
+    /// The greatest number of words of all documents together, where each document costs `DOCUMENT_COST` words more.
+    capacity: usize,
     documents: BTreeMap<u128, Document>,
     /// Words of all of them.
     held: usize,
-    /// The smallest digest for which there was no room. Whatever comes behind it has none either, or the sample would
-    /// depend on the order in which documents are seen.
+    /// The smallest digest for which there was no capacity. Whatever comes behind it has none either, or the sample
+    /// would depend on the order in which documents are seen.
     ceiling: u128,
 }
 
 impl Sample {
-    pub(super) fn new(most: usize, room: usize) -> Self {
-        Sample { most, room, documents: BTreeMap::new(), held: 0, ceiling: u128::MAX }
+    pub(super) fn new(most: usize, capacity: usize) -> Self {
+        Sample { most, capacity, documents: BTreeMap::new(), held: 0, ceiling: u128::MAX }
     }
 
     /// True for a document that belongs to it, as far as can be said now.
@@ -48,11 +48,11 @@ impl Sample {
         if !self.wants(digest) {
             return;
         }
-        self.held += document.len() + EACH;
+        self.held += document.len() + DOCUMENT_COST;
         self.documents.insert(digest, document);
-        while self.documents.len() > self.most || self.held > self.room {
+        while self.documents.len() > self.most || self.held > self.capacity {
             let Some((digest, document)) = self.documents.pop_last() else { return };
-            self.held -= document.len() + EACH;
+            self.held -= document.len() + DOCUMENT_COST;
             self.ceiling = digest;
         }
     }
@@ -61,7 +61,7 @@ impl Sample {
     pub(super) fn merge(&mut self, other: Sample) {
         self.ceiling = self.ceiling.min(other.ceiling);
         for (_, document) in self.documents.split_off(&self.ceiling) {
-            self.held -= document.len() + EACH;
+            self.held -= document.len() + DOCUMENT_COST;
         }
         other.documents.into_iter().for_each(|(digest, document)| self.put(digest, document));
     }
@@ -86,8 +86,14 @@ impl Sample {
     }
 
     /// Reads a sample of at most so many documents with words of numbers below `words`, up to the end of the bytes.
-    pub(super) fn read(most: usize, room: usize, words: usize, bytes: &mut Bytes<'_>) -> Option<Self> {
-        let mut sample = Sample { ceiling: u128::from_le_bytes(bytes.take()?), ..Sample::new(most, room) };
+    pub(super) fn read(
+        most: usize,
+        capacity: usize,
+        words: usize,
+        bytes: &mut ByteReader<'_>,
+    ) -> Option<Self> {
+        let mut sample =
+            Sample { ceiling: u128::from_le_bytes(bytes.take()?), ..Sample::new(most, capacity) };
         while !bytes.is_empty() {
             let digest = u128::from_le_bytes(bytes.take()?);
             let mut document = Vec::new();
@@ -101,18 +107,18 @@ impl Sample {
             if digest >= sample.ceiling {
                 return None;
             }
-            sample.held += document.len() + EACH;
+            sample.held += document.len() + DOCUMENT_COST;
             sample.documents.insert(digest, document.into());
         }
-        (sample.documents.len() <= most && sample.held <= room).then_some(sample)
+        (sample.documents.len() <= most && sample.held <= capacity).then_some(sample)
     }
 }
 
 /// Bytes that are taken from the front.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Bytes<'b>(pub(super) &'b [u8]);
+pub(super) struct ByteReader<'b>(pub(super) &'b [u8]);
 
-impl Bytes<'_> {
+impl ByteReader<'_> {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -150,10 +156,10 @@ mod tests {
         fn the_smallest_digests_are_kept_whatever_the_order(
             digests in prop::collection::vec(0u128..60, 0..80),
             most in 1usize..20,
-            room in 0usize..200,
+            capacity in 0usize..200,
             stop in any::<prop::sample::Index>(),
         ) {
-            let mut sample = Sample::new(most, room);
+            let mut sample = Sample::new(most, capacity);
             show(&mut sample, &digests);
             let mut expected = digests.clone();
             expected.sort_unstable();
@@ -161,19 +167,19 @@ mod tests {
             expected.truncate(most);
             let mut words = 0;
             let fits = |digest: &u128| {
-                words += document(*digest).len() + EACH;
-                words <= room
+                words += document(*digest).len() + DOCUMENT_COST;
+                words <= capacity
             };
             expected = expected.into_iter().take_while(fits).collect();
             prop_assert_eq!(sample.documents.keys().copied().collect::<Vec<_>>(), expected);
             prop_assert!(sample.documents.iter().all(|(digest, held)| *held == document(*digest)));
 
             let (front, back) = digests.split_at(if digests.is_empty() { 0 } else { stop.index(digests.len()) });
-            let mut first = Sample::new(most, room);
+            let mut first = Sample::new(most, capacity);
             show(&mut first, back);
             let mut saved = Vec::new();
             first.write(&mut saved);
-            let mut second = Sample::read(most, room, 4, &mut Bytes(&saved)).unwrap();
+            let mut second = Sample::read(most, capacity, 4, &mut ByteReader(&saved)).unwrap();
             prop_assert_eq!(&second, &first);
             show(&mut second, front);
             prop_assert_eq!(second, sample);
@@ -186,7 +192,7 @@ mod tests {
         show(&mut sample, &[3, 7]);
         let mut saved = Vec::new();
         sample.write(&mut saved);
-        let read = |most, words, bytes: &[u8]| Sample::read(most, 99, words, &mut Bytes(bytes));
+        let read = |most, words, bytes: &[u8]| Sample::read(most, 99, words, &mut ByteReader(bytes));
         assert_eq!(read(9, 3, &saved), Some(sample));
         assert_eq!(read(1, 3, &saved), None, "too many documents");
         assert_eq!(read(9, 2, &saved), None, "unknown words");

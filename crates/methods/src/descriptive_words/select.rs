@@ -7,9 +7,9 @@
 //! best of the others are the choice.
 
 use super::cover::cover;
-use super::quality::{EDGES, Mark, Spread};
+use super::quality::{EDGES, FrequencyDistribution, WordThreshold};
 use super::rows::Rows;
-use super::sample::Bytes;
+use super::sample::ByteReader;
 
 /// The rules by which words are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,29 +50,29 @@ impl Round {
         out.extend_from_slice(&self.quality.to_le_bytes());
     }
 
-    pub(super) fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+    pub(super) fn read(bytes: &mut ByteReader<'_>) -> Option<Self> {
         let (words, covered, documents) = (bytes.number()?, bytes.number()?, bytes.number()?);
         Some(Round { words, covered, documents, quality: f64::from_le_bytes(bytes.take()?) })
     }
 }
 
-/// Chooses at most `target` of the words with these `marks`, numbered by the alphabet, for `documents` that list words
-/// and the bins of their frequencies.
+/// Chooses at most `target` of the words with these `thresholds`, numbered by the alphabet, for `documents` that list
+/// words and the bins of their frequencies.
 pub(super) fn select(
-    marks: Vec<Mark>,
-    spread: impl Fn(u32) -> Spread,
+    thresholds: Vec<WordThreshold>,
+    distribution: impl Fn(u32) -> FrequencyDistribution,
     documents: Rows<(u32, u8)>,
     rules: &Rules,
     target: usize,
 ) -> Choice {
-    let mut candidates: Vec<u32> = (0..marks.len() as u32).collect();
-    let mut selection = Selection::new(marks, &documents, rules);
+    let mut candidates: Vec<u32> = (0..thresholds.len() as u32).collect();
+    let mut selection = Selection::new(thresholds, &documents, rules);
     drop(documents);
     let (mut survivors, mut rounds) = (Vec::new(), Vec::new());
     for round in 1..=rules.rounds {
         selection.leave_out(&mut candidates, round);
         let taken = selection.cover(&candidates, target * 14 / 10);
-        selection.refine(&taken, &spread);
+        selection.refine(&taken, &distribution);
         survivors = selection.drop_worst(&taken);
         rounds.push(selection.round(&survivors));
         let untaken = without(&candidates, &taken);
@@ -81,7 +81,7 @@ pub(super) fn select(
     survivors.truncate(target);
     selection.count_bits(&survivors);
     rounds.push(selection.round(&survivors));
-    let words = survivors.into_iter().map(|word| (word, selection.marks[word as usize].edge)).collect();
+    let words = survivors.into_iter().map(|word| (word, selection.thresholds[word as usize].edge)).collect();
     Choice { words, rounds }
 }
 
@@ -93,7 +93,7 @@ fn without(words: &[u32], others: &[u32]) -> Vec<u32> {
 }
 
 struct Selection {
-    marks: Vec<Mark>,
+    thresholds: Vec<WordThreshold>,
     /// Number of documents.
     documents: usize,
     /// For each word its documents and the bins of its frequency there.
@@ -104,18 +104,19 @@ struct Selection {
 }
 
 impl Selection {
-    fn new(marks: Vec<Mark>, documents: &Rows<(u32, u8)>, rules: &Rules) -> Self {
-        let postings = documents.turned(marks.len(), |(word, _)| word, |document, (_, bin)| (document, bin));
-        Selection { marks, documents: documents.len(), postings, rules: *rules, bits: Vec::new() }
+    fn new(thresholds: Vec<WordThreshold>, documents: &Rows<(u32, u8)>, rules: &Rules) -> Self {
+        let postings =
+            documents.transposed(thresholds.len(), |(word, _)| word, |document, (_, bin)| (document, bin));
+        Selection { thresholds, documents: documents.len(), postings, rules: *rules, bits: Vec::new() }
     }
 
-    fn mark(&self, word: u32) -> &Mark {
-        &self.marks[word as usize]
+    fn threshold(&self, word: u32) -> &WordThreshold {
+        &self.thresholds[word as usize]
     }
 
     /// Sorts words: the best first, equally good ones by the alphabet.
     fn rank(&self, words: &mut [u32]) {
-        words.sort_unstable_by(|&a, &b| self.mark(a).order(self.mark(b)).then(a.cmp(&b)));
+        words.sort_unstable_by(|&a, &b| self.threshold(a).order(self.threshold(b)).then(a.cmp(&b)));
     }
 
     /// Ranks the candidates and leaves out those of less quality than the one that a tenth for each round are below.
@@ -123,14 +124,14 @@ impl Selection {
         self.rank(candidates);
         let below = candidates.len() * round / 10;
         if let Some(&floor) = candidates.iter().rev().nth(below) {
-            let good = |word: &u32| self.mark(*word).order(self.mark(floor)).is_le();
+            let good = |word: &u32| self.threshold(*word).order(self.threshold(floor)).is_le();
             candidates.truncate(candidates.partition_point(good));
         }
     }
 
     /// The documents that a word's bit is set in.
     fn set(&self, word: u32) -> impl Iterator<Item = u32> {
-        let edge = self.mark(word).edge;
+        let edge = self.threshold(word).edge;
         self.postings.row(word).iter().filter(move |(_, bin)| *bin >= edge).map(|(document, _)| *document)
     }
 
@@ -138,7 +139,7 @@ impl Selection {
     fn cover(&mut self, candidates: &[u32], limit: usize) -> Vec<u32> {
         let mut documents_of = Rows::new();
         candidates.iter().for_each(|&word| documents_of.push(self.set(word)));
-        let words_of = documents_of.turned(self.documents, |document| document, |rank, _| rank);
+        let words_of = documents_of.transposed(self.documents, |document| document, |rank, _| rank);
         let ranks = cover(&words_of, &documents_of, self.rules.bits, limit);
         let taken: Vec<u32> = ranks.into_iter().map(|rank| candidates[rank as usize]).collect();
         self.count_bits(&taken);
@@ -154,18 +155,18 @@ impl Selection {
     }
 
     /// Moves thresholds to where fewer documents are near, as long as no document loses its signature.
-    fn refine(&mut self, taken: &[u32], spread: impl Fn(u32) -> Spread) {
+    fn refine(&mut self, taken: &[u32], distribution: impl Fn(u32) -> FrequencyDistribution) {
         for &word in taken {
-            let old = *self.mark(word);
+            let old = *self.threshold(word);
             let needed = |(document, bin): &&(u32, u8)| *bin >= old.edge && self.needs_all(*document);
             let lowest = self.postings.row(word).iter().filter(needed).map(|(_, bin)| *bin).min();
             let highest = lowest.unwrap_or(*EDGES.end());
-            if let Some(new) = spread(word).better(&old, self.rules.delta, highest) {
+            if let Some(new) = distribution(word).better(&old, self.rules.delta, highest) {
                 for &(document, bin) in self.postings.row(word) {
                     let bits = &mut self.bits[document as usize];
                     *bits = *bits + u32::from(bin >= new.edge) - u32::from(bin >= old.edge);
                 }
-                self.marks[word as usize] = new;
+                self.thresholds[word as usize] = new;
             }
         }
     }
@@ -184,7 +185,7 @@ impl Selection {
             if self.set(word).any(|document| self.needs_all(document)) {
                 continue;
             }
-            let edge = self.mark(word).edge;
+            let edge = self.threshold(word).edge;
             for &(document, bin) in self.postings.row(word) {
                 self.bits[document as usize] -= u32::from(bin >= edge);
             }
@@ -194,7 +195,7 @@ impl Selection {
     }
 
     fn round(&self, survivors: &[u32]) -> Round {
-        let sum: f64 = survivors.iter().map(|&word| self.mark(word).quality()).sum();
+        let sum: f64 = survivors.iter().map(|&word| self.threshold(word).quality()).sum();
         Round {
             words: survivors.len() as u32,
             covered: self.bits.iter().filter(|bits| **bits >= self.rules.bits).count() as u32,
@@ -211,19 +212,26 @@ mod tests {
 
     const RULES: Rules = Rules { delta: 5, bits: 2, rounds: 3 };
 
-    /// The first marks and the spreads of words, seen from the documents alone.
-    fn spreads(documents: &Rows<(u32, u8)>, words: usize) -> (Vec<Mark>, Vec<Spread>) {
-        let bins = documents.turned(words, |(word, _)| word, |_, (_, bin)| (bin, 1));
-        let spreads: Vec<Spread> = (0..words as u32).map(|word| Spread::new(bins.row(word))).collect();
-        let marks = spreads.iter().map(|spread| spread.first(RULES.delta).unwrap_or(Mark::of(95, 1, 1)));
-        (marks.collect(), spreads)
+    /// The first thresholds and the distributions of words, from the documents alone.
+    fn distributions(
+        documents: &Rows<(u32, u8)>,
+        words: usize,
+    ) -> (Vec<WordThreshold>, Vec<FrequencyDistribution>) {
+        let bins = documents.transposed(words, |(word, _)| word, |_, (_, bin)| (bin, 1));
+        let distributions: Vec<FrequencyDistribution> =
+            (0..words as u32).map(|word| FrequencyDistribution::new(bins.row(word))).collect();
+        let thresholds = distributions
+            .iter()
+            .map(|distribution| distribution.first(RULES.delta).unwrap_or(WordThreshold::of(95, 1, 1)));
+        (thresholds.collect(), distributions)
     }
 
     #[test]
     fn a_tenth_of_the_words_is_left_out_but_none_of_equal_quality() {
         let documents = Rows::new();
-        let marks: Vec<Mark> = (0..20).map(|near| Mark::of(5, near / 2, 100)).collect();
-        let selection = Selection::new(marks, &documents, &RULES);
+        let thresholds: Vec<WordThreshold> =
+            (0..20).map(|near| WordThreshold::of(5, near / 2, 100)).collect();
+        let selection = Selection::new(thresholds, &documents, &RULES);
         let left = |round| {
             let mut words: Vec<u32> = (0..20).rev().collect();
             selection.leave_out(&mut words, round);
@@ -249,8 +257,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_document_loses_its_signature(documents in documents(), limit in 2usize..25) {
-            let (marks, spreads) = spreads(&documents, 30);
-            let mut selection = Selection::new(marks.clone(), &documents, &RULES);
+            let (thresholds, distributions) = distributions(&documents, 30);
+            let mut selection = Selection::new(thresholds.clone(), &documents, &RULES);
             let covered = |selection: &Selection| -> Vec<bool> {
                 selection.bits.iter().map(|bits| *bits >= RULES.bits).collect()
             };
@@ -258,7 +266,7 @@ mod tests {
             selection.rank(&mut candidates);
             let taken = selection.cover(&candidates, limit);
             let first = covered(&selection);
-            selection.refine(&taken, |word| spreads[word as usize].clone());
+            selection.refine(&taken, |word| distributions[word as usize].clone());
             prop_assert!(first.iter().zip(covered(&selection)).all(|(before, now)| !before || now));
             let survivors = selection.drop_worst(&taken);
             prop_assert!(first.iter().zip(covered(&selection)).all(|(before, now)| !before || now));
@@ -269,7 +277,7 @@ mod tests {
             selection.count_bits(&survivors);
             prop_assert_eq!(&selection.bits, &bits);
             for &word in &taken {
-                let (old, new) = (marks[word as usize], *selection.mark(word));
+                let (old, new) = (thresholds[word as usize], *selection.threshold(word));
                 prop_assert!(new == old || new.order(&old).is_lt(), "{:?} {:?}", old, new);
                 prop_assert!(EDGES.contains(&new.edge));
             }
@@ -277,8 +285,8 @@ mod tests {
 
         #[test]
         fn the_choice_is_within_its_limits(documents in documents(), target in 0usize..25) {
-            let (marks, spreads) = spreads(&documents, 30);
-            let choice = select(marks, |word| spreads[word as usize].clone(), documents, &RULES, target);
+            let (thresholds, distributions) = distributions(&documents, 30);
+            let choice = select(thresholds, |word| distributions[word as usize].clone(), documents, &RULES, target);
             prop_assert!(choice.words.len() <= target && choice.rounds.len() == RULES.rounds + 1);
             let mut words: Vec<u32> = choice.words.iter().map(|(word, _)| *word).collect();
             words.sort_unstable();

@@ -28,15 +28,15 @@ fn read(text: &str) -> Features {
 
 const METHOD: &str = "descriptive-words:profile=web,sample=300";
 
-fn fresh(text: &str, lexicon: &Arc<Lexicon>) -> Box<dyn Method> {
+fn untrained(text: &str, lexicon: &Arc<Lexicon>) -> Box<dyn Method> {
     let method = crate::method(text, &Setting::default()).unwrap();
     method.learn(lexicon).unwrap();
     method
 }
 
-fn show<'f>(method: &dyn Method, documents: impl IntoIterator<Item = &'f Features>) {
+fn observe_all<'f>(method: &dyn Method, documents: impl IntoIterator<Item = &'f Features>) {
     for features in documents {
-        method.survey().unwrap().see(0, &Page { text: "", features }, &mut Scratch::default());
+        method.survey().unwrap().observe(0, &Page { text: "", features }, &mut Buffers::default());
     }
 }
 
@@ -46,22 +46,22 @@ fn sketch(method: &dyn Method, features: &Features) -> Sketch {
     sketch
 }
 
-struct World {
+struct TestCollection {
     documents: Vec<Features>,
     lexicon: Arc<Lexicon>,
 }
 
-impl World {
+impl TestCollection {
     fn new() -> Self {
         let documents: Vec<Features> = corpus().iter().map(|text| read(text)).collect();
         let lexicon = Arc::new(Lexicon::gather(&Profile::web().recipe(), &documents));
-        World { documents, lexicon }
+        TestCollection { documents, lexicon }
     }
 
     /// A method that has chosen its words.
-    fn ready(&self, text: &str) -> Box<dyn Method> {
-        let method = fresh(text, &self.lexicon);
-        show(&*method, &self.documents);
+    fn trained(&self, text: &str) -> Box<dyn Method> {
+        let method = untrained(text, &self.lexicon);
+        observe_all(&*method, &self.documents);
         method.survey().unwrap().end(0);
         method
     }
@@ -69,10 +69,10 @@ impl World {
 
 #[test]
 fn small_edits_leave_the_signature_as_it_is() {
-    let (world, texts) = (World::new(), corpus());
-    let method = world.ready(METHOD);
+    let (collection, texts) = (TestCollection::new(), corpus());
+    let method = collection.trained(METHOD);
     let mut signed = 0;
-    for (text, features) in texts.iter().zip(&world.documents) {
+    for (text, features) in texts.iter().zip(&collection.documents) {
         let (one, two) = (sketch(&*method, features), sketch(&*method, &read(&format!("new {text} words"))));
         signed += one.keys.len();
         assert_eq!(one.payload, two.payload);
@@ -80,7 +80,7 @@ fn small_edits_leave_the_signature_as_it_is() {
     // Also most of those that were not in the sample.
     assert!(signed > 360, "{signed}");
     let mut signatures: Vec<Vec<u8>> =
-        world.documents.iter().map(|features| sketch(&*method, features).payload).collect();
+        collection.documents.iter().map(|features| sketch(&*method, features).payload).collect();
     signatures.sort_unstable();
     signatures.dedup();
     assert!(signatures.len() > 200, "unrelated documents have different ones: {}", signatures.len());
@@ -89,16 +89,18 @@ fn small_edits_leave_the_signature_as_it_is() {
 
 #[test]
 fn the_signature_is_of_the_words_above_their_thresholds() {
-    let world = World::new();
-    let method = world.ready(METHOD);
-    let Some(chosen) = Chosen::read(&mut Bytes(&method.survey().unwrap().save()[1..])) else { panic!() };
+    let collection = TestCollection::new();
+    let method = collection.trained(METHOD);
+    let Some(chosen) = ChosenWords::read(&mut ByteReader(&method.survey().unwrap().save()[1..])) else {
+        panic!()
+    };
     let words: Vec<String> = chosen
         .words
         .iter()
-        .map(|(hash, _)| world.lexicon.word(world.lexicon.place(*hash).unwrap()).to_owned())
+        .map(|(hash, _)| collection.lexicon.word(collection.lexicon.index_of(*hash).unwrap()).to_owned())
         .collect();
     assert!(chosen.words.len() >= 2 && !words.contains(&"common".to_owned()), "{words:?}");
-    for features in &world.documents {
+    for features in &collection.documents {
         let count = |wanted: &str| features.words().filter(|word| *word == wanted).count();
         let most = features.words().map(count).max().unwrap();
         let set = (0u32..).zip(words.iter().zip(&chosen.words)).filter(|(_, (word, (_, edge)))| {
@@ -114,32 +116,32 @@ fn the_signature_is_of_the_words_above_their_thresholds() {
 
 #[test]
 fn neither_order_nor_copies_nor_a_stop_in_the_midst_matter() {
-    let world = World::new();
-    let expected = world.ready(METHOD).survey().unwrap().save();
+    let collection = TestCollection::new();
+    let expected = collection.trained(METHOD).survey().unwrap().save();
 
-    let turned = fresh(METHOD, &world.lexicon);
-    show(&*turned, world.documents.iter().rev());
-    show(&*turned, &world.documents[..50]);
-    turned.survey().unwrap().end(0);
-    assert!(turned.survey().unwrap().save() == expected);
+    let reversed = untrained(METHOD, &collection.lexicon);
+    observe_all(&*reversed, collection.documents.iter().rev());
+    observe_all(&*reversed, &collection.documents[..50]);
+    reversed.survey().unwrap().end(0);
+    assert!(reversed.survey().unwrap().save() == expected);
 
-    let first = fresh(METHOD, &world.lexicon);
-    show(&*first, &world.documents[..170]);
-    let second = fresh(METHOD, &world.lexicon);
+    let first = untrained(METHOD, &collection.lexicon);
+    observe_all(&*first, &collection.documents[..170]);
+    let second = untrained(METHOD, &collection.lexicon);
     assert!(second.survey().unwrap().load(&first.survey().unwrap().save()));
-    show(&*second, &world.documents[170..]);
+    observe_all(&*second, &collection.documents[170..]);
     second.survey().unwrap().end(0);
     assert!(second.survey().unwrap().save() == expected);
 }
 
 #[test]
 fn the_choice_is_saved_and_taken_back() {
-    let world = World::new();
-    let method = world.ready(METHOD);
+    let collection = TestCollection::new();
+    let method = collection.trained(METHOD);
     let saved = method.survey().unwrap().save();
-    let again = fresh(METHOD, &world.lexicon);
+    let again = untrained(METHOD, &collection.lexicon);
     assert!(again.survey().unwrap().load(&saved));
-    for features in &world.documents {
+    for features in &collection.documents {
         assert_eq!(sketch(&*again, features), sketch(&*method, features));
     }
     assert!(again.survey().unwrap().save() == saved && again.advice() == method.advice());
@@ -147,12 +149,12 @@ fn the_choice_is_saved_and_taken_back() {
 
 #[test]
 fn bytes_of_another_kind_are_refused() {
-    let world = World::new();
-    let gathering = fresh(METHOD, &world.lexicon);
-    show(&*gathering, &world.documents[..30]);
+    let collection = TestCollection::new();
+    let gathering = untrained(METHOD, &collection.lexicon);
+    observe_all(&*gathering, &collection.documents[..30]);
     let sample = gathering.survey().unwrap().save();
-    let chosen = world.ready(METHOD).survey().unwrap().save();
-    let load = |text: &str, bytes: &[u8]| fresh(text, &world.lexicon).survey().unwrap().load(bytes);
+    let chosen = collection.trained(METHOD).survey().unwrap().save();
+    let load = |text: &str, bytes: &[u8]| untrained(text, &collection.lexicon).survey().unwrap().load(bytes);
     assert!(load(METHOD, &sample) && load(METHOD, &chosen));
     for bytes in [&sample, &chosen] {
         assert!(!load(METHOD, &bytes[..bytes.len() - 1]));
@@ -168,18 +170,18 @@ fn bytes_of_another_kind_are_refused() {
 
 #[test]
 fn candidates_are_neither_rare_nor_common() {
-    let world = World::new();
+    let collection = TestCollection::new();
     let most = "0.1".parse().unwrap();
-    let candidates = Candidates::new(&world.lexicon, 5, most, 5);
-    assert!(!candidates.places.is_empty());
+    let candidates = Candidates::new(&collection.lexicon, 5, most, 5);
+    assert!(!candidates.indices.is_empty());
     let words: Vec<&str> =
-        candidates.places.iter().map(|&place| world.lexicon.word(place as usize)).collect();
+        candidates.indices.iter().map(|&index| collection.lexicon.word(index as usize)).collect();
     assert!(words.is_sorted());
-    for place in 0..world.lexicon.len() {
-        let (documents, word) = (world.lexicon.counts(place).documents, world.lexicon.word(place));
-        let marked = Spread::new(world.lexicon.bins(place)).first(5).is_some();
-        let candidate = candidates.number(world.lexicon.hash(place));
-        assert_eq!(candidate.is_some(), (5..=40).contains(&documents) && marked, "{word}");
+    for index in 0..collection.lexicon.len() {
+        let (documents, word) = (collection.lexicon.counts(index).documents, collection.lexicon.word(index));
+        let has_threshold = FrequencyDistribution::new(collection.lexicon.bins(index)).first(5).is_some();
+        let candidate = candidates.number(collection.lexicon.hash(index));
+        assert_eq!(candidate.is_some(), (5..=40).contains(&documents) && has_threshold, "{word}");
         assert!(candidate.is_none_or(|number| words[number as usize] == word));
     }
     assert_eq!(candidates.number(hash::word(b"unheard")), None);
@@ -193,16 +195,22 @@ fn a_document_of_many_words_is_held_by_the_most_frequent() {
     let features = read(&text);
     let lexicon = Arc::new(Lexicon::gather(&Profile::web().recipe(), [&features, &features, &features]));
     let candidates = Candidates::new(&lexicon, 1, "1".parse().unwrap(), 5);
-    assert_eq!(candidates.places.len(), 3000);
+    assert_eq!(candidates.indices.len(), 3000);
     let list = candidates.list(&Page { text: "", features: &features }, &mut Vec::new());
-    assert!(list.len() == sample::MOST_WORDS && list.iter().all(|(_, bin)| *bin == 99) && list.is_sorted());
+    assert!(
+        list.len() == sample::MAX_DOCUMENT_WORDS
+            && list.iter().all(|(_, bin)| *bin == 99)
+            && list.is_sorted()
+    );
 }
 
 #[test]
 fn nothing_is_signed_before_words_are_chosen() {
-    let world = World::new();
-    for method in [crate::method(METHOD, &Setting::default()).unwrap(), fresh(METHOD, &world.lexicon)] {
-        let none = sketch(&*method, &world.documents[0]);
+    let collection = TestCollection::new();
+    for method in
+        [crate::method(METHOD, &Setting::default()).unwrap(), untrained(METHOD, &collection.lexicon)]
+    {
+        let none = sketch(&*method, &collection.documents[0]);
         assert!(none.keys.is_empty() && none.payload == [0; 8]);
         assert_eq!(method.accept(&none.payload, &none.payload, 0), None);
     }
@@ -210,12 +218,12 @@ fn nothing_is_signed_before_words_are_chosen() {
 
 #[test]
 fn it_tells_what_it_holds_beside_the_lexicon() {
-    let world = World::new();
+    let collection = TestCollection::new();
     let method = crate::method(METHOD, &Setting::default()).unwrap();
-    assert_eq!(method.holds(), 0, "before anything is known");
-    method.learn(&world.lexicon).unwrap();
+    assert_eq!(method.resident_bytes(), 0, "before anything is known");
+    method.learn(&collection.lexicon).unwrap();
     // Four bytes for every word of the lexicon, and more for those that may be chosen.
-    let (held, least) = (method.holds(), 4 * world.lexicon.len() as u64);
+    let (held, least) = (method.resident_bytes(), 4 * collection.lexicon.len() as u64);
     assert!(held > least && held < 20 * least, "{held} bytes");
-    assert!(world.ready(METHOD).holds() < least, "a few words alone");
+    assert!(collection.trained(METHOD).resident_bytes() < least, "a few words alone");
 }

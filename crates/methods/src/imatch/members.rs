@@ -8,7 +8,7 @@ use super::range::Range;
 use crate::Lexicon;
 
 /// The most randomised lexicons: with the whole one they fill a number of 64 bits.
-pub(super) const MOST_LEXICONS: usize = 63;
+pub(super) const MAX_LEXICONS: usize = 63;
 
 /// Probability that one of so many randomised lexicons lacks all words that were changed, each of them with probability
 /// `part`: so often a signature survives.
@@ -19,17 +19,17 @@ pub(crate) fn stability(part: f64, changes: i32, lexicons: usize) -> f64 {
 /// Drops a part of all words from each of several lexicons, each time by another hash function: nothing is stored, and
 /// the same words are dropped everywhere.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dropping {
+pub(crate) struct WordDropout {
     lexicons: usize,
     /// Hashes below it are dropped.
     limit: u64,
     salt: u64,
 }
 
-impl Dropping {
+impl WordDropout {
     /// Drops words from this many lexicons with probability `part` each.
     pub(crate) fn new(lexicons: usize, part: f64, salt: u64) -> Self {
-        Dropping { lexicons, limit: (part * 2f64.powi(64)) as u64, salt }
+        WordDropout { lexicons, limit: (part * 2f64.powi(64)) as u64, salt }
     }
 
     /// True when lexicon `index` has the word; 0 is the whole lexicon.
@@ -47,8 +47,8 @@ impl Dropping {
 /// Lexicons that were drawn from the whole one with replacement, each as often as that has words.
 #[derive(Debug)]
 pub(super) struct Bootstrap {
-    /// A bit for each lexicon, in some bytes for each place of the whole one.
-    marks: Vec<u8>,
+    /// A bit for each lexicon, in some bytes for each word of the whole one.
+    membership: Vec<u8>,
     stride: usize,
 }
 
@@ -56,29 +56,29 @@ impl Bootstrap {
     /// Draws this many lexicons from the words of `lexicon` that are in the range.
     pub(super) fn draw(lexicon: &Lexicon, range: &Range, lexicons: usize, salt: u64) -> Self {
         let stride = lexicons.div_ceil(8);
-        let mut marks = vec![0; stride * lexicon.len()];
-        let places: Vec<u32> = (0..lexicon.len())
-            .filter(|&place| range.holds(lexicon.counts(place).documents))
-            .map(|place| place as u32)
+        let mut membership = vec![0; stride * lexicon.len()];
+        let candidates: Vec<u32> = (0..lexicon.len())
+            .filter(|&index| range.contains(lexicon.counts(index).documents))
+            .map(|index| index as u32)
             .collect();
         for index in 0..lexicons {
-            for draw in 0..places.len() {
+            for draw in 0..candidates.len() {
                 let random = hash::nth(index as u64 + 1, hash::mix(draw as u64 ^ salt));
-                let drawn = ((u128::from(random) * places.len() as u128) >> 64) as usize;
-                marks[places[drawn] as usize * stride + index / 8] |= 1 << (index % 8);
+                let drawn = ((u128::from(random) * candidates.len() as u128) >> 64) as usize;
+                membership[candidates[drawn] as usize * stride + index / 8] |= 1 << (index % 8);
             }
         }
-        Bootstrap { marks, stride }
+        Bootstrap { membership, stride }
     }
 
     /// Bytes of memory that it takes.
     pub(super) fn bytes(&self) -> u64 {
-        self.marks.capacity() as u64
+        self.membership.capacity() as u64
     }
 
-    /// The lexicons that have the word at this place.
-    pub(super) fn lexicons(&self, place: usize) -> u64 {
-        let marks = &self.marks[place * self.stride..][..self.stride];
-        marks.iter().rev().fold(0, |set, &byte| set << 8 | u64::from(byte)) << 1 | 1
+    /// The lexicons that have the word at this index.
+    pub(super) fn lexicons(&self, word_index: usize) -> u64 {
+        let membership = &self.membership[word_index * self.stride..][..self.stride];
+        membership.iter().rev().fold(0, |set, &byte| set << 8 | u64::from(byte)) << 1 | 1
     }
 }

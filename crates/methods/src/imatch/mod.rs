@@ -25,13 +25,13 @@ use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 use sha1::{Digest, Sha1};
 
-use self::members::{Bootstrap, Dropping, MOST_LEXICONS, stability};
+use self::members::{Bootstrap, MAX_LEXICONS, WordDropout, stability};
 use self::range::{Range, Scale};
-use crate::places;
+use crate::aligned_signatures;
 use crate::spec::profile_value;
 use crate::words;
 use crate::{
-    About, Detail, Key, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
+    About, Buffers, Key, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting, Sketch, Spec,
     parameters, seed,
 };
 
@@ -83,13 +83,13 @@ pub(crate) struct IMatch {
     bytes: usize,
     profile: Option<Profile>,
     seed: u64,
-    dropping: Dropping,
-    learned: OnceLock<Learned>,
+    dropout: WordDropout,
+    collection: OnceLock<CollectionData>,
 }
 
 /// The lexicon of the collection, and what was derived from it.
 #[derive(Debug)]
-struct Learned {
+struct CollectionData {
     lexicon: Arc<Lexicon>,
     range: Range,
     bootstrap: Option<Bootstrap>,
@@ -99,13 +99,13 @@ struct Learned {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Term {
     /// Its first letters, to sort by.
-    front: u64,
+    prefix: u64,
     /// The lexicons that have it, a bit for each.
     lexicons: u64,
     /// Documents of the collection that it is in.
     documents: u32,
     /// The position of its first occurrence in the document.
-    place: u32,
+    first_position: u32,
 }
 
 const SCALES: [(&str, Scale); 2] = [("minmax", Scale::MinMax), ("logn", Scale::LogN)];
@@ -121,7 +121,11 @@ impl IMatch {
         let high =
             spec.value("high", 0.8, "a number from low to 1 is wanted", |high| part(high) && *high >= low)?;
         if high < low {
-            return Err(spec.bad("low", &low.to_string(), "a number up to high, which is 0.8, is wanted"));
+            return Err(spec.value_error(
+                "low",
+                &low.to_string(),
+                "a number up to high, which is 0.8, is wanted",
+            ));
         }
         let scale = spec.choice("nidf", &SCALES)?;
         let floor = spec.value("floor", 5, "a number of words from 1 is wanted", |&floor| floor > 0)?;
@@ -129,7 +133,7 @@ impl IMatch {
         let ratio = if secondary { 0.05 } else { 0.0 };
         let ratio = spec.value("ratio", ratio, "a number from 0 to 1 is wanted", part)?;
         let wanted = "a number from 0 to 63 is wanted";
-        let lexicons = spec.value("lexicons", 10, wanted, |&lexicons| lexicons <= MOST_LEXICONS)?;
+        let lexicons = spec.value("lexicons", 10, wanted, |&lexicons| lexicons <= MAX_LEXICONS)?;
         let wanted = "a number from 0 to below 1 is wanted";
         let drop = spec.value("drop", 0.33, wanted, |drop| (0.0..1.0).contains(drop))?;
         let bootstrap = spec.choice("thinning", &[("drop", false), ("bootstrap", true)])?;
@@ -139,8 +143,8 @@ impl IMatch {
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
         spec.finish()?;
         parameters::refuse_containment("imatch", setting)?;
-        let dropping = Dropping::new(lexicons, drop, seed::salt(seed));
-        let learned = OnceLock::new();
+        let dropout = WordDropout::new(lexicons, drop, seed::salt(seed));
+        let collection = OnceLock::new();
         Ok(Box::new(IMatch {
             low,
             high,
@@ -155,13 +159,13 @@ impl IMatch {
             bytes,
             profile,
             seed,
-            dropping,
-            learned,
+            dropout,
+            collection,
         }))
     }
 
     /// Number of words that a signature should have, for a document of this many different ones.
-    fn wanted(&self, distinct: usize) -> u32 {
+    fn signature_size(&self, distinct: usize) -> u32 {
         // To nine digits, for 0.07 · 100 is a little more than 7.
         let part = (self.ratio * distinct as f64 * 1e9).round() / 1e9;
         self.floor.max(part.ceil() as u32)
@@ -169,23 +173,24 @@ impl IMatch {
 
     /// Leaves in `scratch.terms` the words that go into signatures, in alphabetical order. Returns the lexicons that the
     /// document has a signature by.
-    fn choose(&self, learned: &Learned, page: &Page<'_>, scratch: &mut Scratch) -> u64 {
+    fn choose(&self, collection: &CollectionData, page: &Page<'_>, scratch: &mut Buffers) -> u64 {
         words::distinct(page, &mut scratch.words);
-        learned.look_up(self, page, scratch);
-        let Scratch { words, terms, reserve, .. } = scratch;
-        let mut sizes = [0; MOST_LEXICONS + 1];
+        collection.look_up(self, page, scratch);
+        let Buffers { words, terms, secondary_terms, .. } = scratch;
+        let mut sizes = [0; MAX_LEXICONS + 1];
         for term in &*terms {
             count(&mut sizes, term.lexicons);
         }
         let alphabetically = |a: &Term, b: &Term| {
-            let word = |term: &Term| page.word(term.place as usize);
-            a.front.cmp(&b.front).then_with(|| word(a).cmp(word(b)))
+            let word = |term: &Term| page.word(term.first_position as usize);
+            a.prefix.cmp(&b.prefix).then_with(|| word(a).cmp(word(b)))
         };
-        let wanted = self.wanted(words.len());
+        let wanted = self.signature_size(words.len());
         let short = self.shorter(&sizes, wanted);
         if self.secondary && short != 0 {
-            reserve.sort_unstable_by(|a, b| b.documents.cmp(&a.documents).then_with(|| alphabetically(a, b)));
-            fill(short, wanted, &mut sizes, reserve, terms);
+            secondary_terms
+                .sort_unstable_by(|a, b| b.documents.cmp(&a.documents).then_with(|| alphabetically(a, b)));
+            fill(short, wanted, &mut sizes, secondary_terms, terms);
         }
         terms.sort_unstable_by(alphabetically);
         !self.shorter(&sizes, if self.secondary { self.floor } else { wanted }) & self.all()
@@ -193,7 +198,7 @@ impl IMatch {
 
     /// All lexicons.
     fn all(&self) -> u64 {
-        u64::MAX >> (MOST_LEXICONS - self.lexicons)
+        u64::MAX >> (MAX_LEXICONS - self.lexicons)
     }
 
     /// The lexicons that gave fewer than `wanted` words.
@@ -217,45 +222,47 @@ impl IMatch {
     }
 }
 
-impl Learned {
-    /// Leaves those of the distinct words that are in the lexicon in `terms`, those of the secondary one in `reserve`.
-    fn look_up(&self, method: &IMatch, page: &Page<'_>, scratch: &mut Scratch) {
-        let Scratch { words, terms, reserve, .. } = scratch;
+impl CollectionData {
+    /// Leaves those of the distinct words that are in the lexicon in `terms`, those of the secondary one in
+    /// `secondary_terms`.
+    fn look_up(&self, method: &IMatch, page: &Page<'_>, scratch: &mut Buffers) {
+        let Buffers { words, terms, secondary_terms, .. } = scratch;
         terms.clear();
-        reserve.clear();
+        secondary_terms.clear();
         for word in &*words {
             // A word that the collection has not got is in neither lexicon.
-            let Some(place) = self.lexicon.place(word.hash) else { continue };
-            let documents = self.lexicon.counts(place).documents;
-            let (held, rarer) = (self.range.holds(documents), self.range.rarer(documents));
+            let Some(index) = self.lexicon.index_of(word.hash) else { continue };
+            let documents = self.lexicon.counts(index).documents;
+            let (held, rarer) = (self.range.contains(documents), self.range.rarer(documents));
             let term = |lexicons| {
-                let front = words::front(page.word(word.place as usize));
-                Term { front, lexicons, documents, place: word.place }
+                let prefix = words::prefix_key(page.word(word.first_position as usize));
+                Term { prefix, lexicons, documents, first_position: word.first_position }
             };
             match &self.bootstrap {
-                Some(bootstrap) if held => terms.push(term(bootstrap.lexicons(place))),
-                None if held => terms.push(term(method.dropping.lexicons(word.hash))),
+                Some(bootstrap) if held => terms.push(term(bootstrap.lexicons(index))),
+                None if held => terms.push(term(method.dropout.lexicons(word.hash))),
                 _ if rarer && method.secondary && method.thin_secondary => {
-                    reserve.push(term(method.dropping.lexicons(word.hash)));
+                    secondary_terms.push(term(method.dropout.lexicons(word.hash)));
                 }
-                _ if rarer && method.secondary => reserve.push(term(method.all())),
+                _ if rarer && method.secondary => secondary_terms.push(term(method.all())),
                 _ => {}
             }
         }
     }
 }
 
-/// Moves words from the front of `reserve` to `terms`, for each of the lexicons `short` as many as it lacks.
-fn fill(mut short: u64, wanted: u32, sizes: &mut [u32], reserve: &[Term], terms: &mut Vec<Term>) {
-    for term in reserve {
+/// Moves words from the front of `secondary_terms` to `terms`, for each of the lexicons `short` as many as it lacks.
+fn fill(mut short: u64, wanted: u32, sizes: &mut [u32], secondary_terms: &[Term], terms: &mut Vec<Term>) {
+    for term in secondary_terms {
         let lexicons = term.lexicons & short;
         if lexicons == 0 {
             continue;
         }
         terms.push(Term { lexicons, ..*term });
         count(sizes, lexicons);
-        short &=
-            !members(lexicons).filter(|&index| sizes[index] >= wanted).fold(0, |set, index| set | 1 << index);
+        short &= !set_bits(lexicons)
+            .filter(|&index| sizes[index] >= wanted)
+            .fold(0, |set, index| set | 1 << index);
         if short == 0 {
             break;
         }
@@ -263,11 +270,11 @@ fn fill(mut short: u64, wanted: u32, sizes: &mut [u32], reserve: &[Term], terms:
 }
 
 fn count(sizes: &mut [u32], lexicons: u64) {
-    members(lexicons).for_each(|index| sizes[index] += 1);
+    set_bits(lexicons).for_each(|index| sizes[index] += 1);
 }
 
 /// The numbers of the bits that are set.
-fn members(mut set: u64) -> impl Iterator<Item = usize> {
+fn set_bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = set.trailing_zeros() as usize;
         set &= set.wrapping_sub(1);
@@ -302,24 +309,24 @@ impl Method for IMatch {
         (self.lexicons + 1) * self.bytes
     }
 
-    fn lexicon(&self) -> Detail {
+    fn lexicon(&self) -> LexiconDetail {
         // Words that occur once must be told from those that the collection has not got.
-        Detail::Words
+        LexiconDetail::Words
     }
 
     fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
         let range = Range::new(self.scale, self.low, self.high, lexicon.totals())
-            .filter(|range| range.holds_any(lexicon))
+            .filter(|range| range.contains_any(lexicon))
             .ok_or_else(|| self.unable(lexicon))?;
         let salt = seed::salt(self.seed);
         let bootstrap = (self.bootstrap && self.lexicons > 0)
             .then(|| Bootstrap::draw(lexicon, &range, self.lexicons, salt));
-        self.learned.get_or_init(|| Learned { lexicon: lexicon.clone(), range, bootstrap });
+        self.collection.get_or_init(|| CollectionData { lexicon: lexicon.clone(), range, bootstrap });
         Ok(())
     }
 
-    fn holds(&self) -> u64 {
-        let bootstrap = self.learned.get().and_then(|learned| learned.bootstrap.as_ref());
+    fn resident_bytes(&self) -> u64 {
+        let bootstrap = self.collection.get().and_then(|collection| collection.bootstrap.as_ref());
         bootstrap.map_or(0, Bootstrap::bytes)
     }
 
@@ -327,26 +334,26 @@ impl Method for IMatch {
         sketch.clear();
         sketch.length = page.len() as u32;
         sketch.payload.resize(self.payload_bytes(), 0);
-        let Some(learned) = self.learned.get() else { return };
-        let valid = self.choose(learned, page, &mut sketch.scratch);
-        let Sketch { keys, payload, scratch: Scratch { terms, text, .. }, .. } = sketch;
-        for index in members(valid) {
+        let Some(collection) = self.collection.get() else { return };
+        let valid = self.choose(collection, page, &mut sketch.scratch);
+        let Sketch { keys, payload, scratch: Buffers { terms, text, .. }, .. } = sketch;
+        for index in set_bits(valid) {
             text.clear();
             for term in terms.iter().filter(|term| term.lexicons >> index & 1 == 1) {
                 if !text.is_empty() {
                     text.push(' ');
                 }
-                text.push_str(page.word(term.place as usize));
+                text.push_str(page.word(term.first_position as usize));
             }
             let digest: [u8; 20] = Sha1::digest(text.as_bytes()).into();
             payload[index * self.bytes..][..self.bytes].copy_from_slice(&digest[..self.bytes]);
-            let front = digest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
-            keys.push(Key { value: hash::nth(index as u64, front), tag: 0 });
+            let prefix = digest.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+            keys.push(Key { value: hash::nth(index as u64, prefix), tag: 0 });
         }
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
-        places::score(a, b, self.bytes)
+        aligned_signatures::score(a, b, self.bytes)
     }
 
     fn advice(&self) -> Option<String> {

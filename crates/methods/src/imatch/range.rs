@@ -50,7 +50,7 @@ impl Range {
     }
 
     /// True for the words of the lexicon.
-    pub(super) fn holds(&self, documents: u32) -> bool {
+    pub(super) fn contains(&self, documents: u32) -> bool {
         (self.rarest..=self.commonest).contains(&documents)
     }
 
@@ -60,8 +60,8 @@ impl Range {
     }
 
     /// True when a word of this collection is in the range.
-    pub(super) fn holds_any(&self, lexicon: &Lexicon) -> bool {
-        (0..lexicon.len()).any(|place| self.holds(lexicon.counts(place).documents))
+    pub(super) fn contains_any(&self, lexicon: &Lexicon) -> bool {
+        (0..lexicon.len()).any(|index| self.contains(lexicon.counts(index).documents))
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
     fn words_that_are_all_alike_have_no_scale() {
         assert_eq!(Range::new(Scale::MinMax, 0.0, 1.0, &totals(9, 3, 3)), None);
         assert_eq!(Range::new(Scale::LogN, 0.0, 1.0, &totals(1, 1, 1)), None);
-        assert!(Range::new(Scale::LogN, 0.0, 1.0, &totals(9, 3, 3)).unwrap().holds(3));
+        assert!(Range::new(Scale::LogN, 0.0, 1.0, &totals(9, 3, 3)).unwrap().contains(3));
     }
 
     proptest! {
@@ -125,7 +125,7 @@ mod tests {
             };
             for documents in 1..=most {
                 let nidf = scale.nidf(&totals, documents).unwrap();
-                prop_assert_eq!(range.holds(documents), low <= nidf && nidf <= high, "{}", documents);
+                prop_assert_eq!(range.contains(documents), low <= nidf && nidf <= high, "{}", documents);
                 prop_assert_eq!(range.rarer(documents), nidf > high, "{}", documents);
             }
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
-use crate::trial::hold_share;
+use crate::trial::assert_share;
 use lookalike_text::{Analyser, Features};
 use proptest::prelude::*;
 
@@ -41,7 +41,7 @@ fn make(text: &str) -> Box<dyn Method> {
     crate::method(text, &Setting::default()).unwrap()
 }
 
-fn taught(text: &str, lexicon: &Arc<Lexicon>) -> Box<dyn Method> {
+fn trained(text: &str, lexicon: &Arc<Lexicon>) -> Box<dyn Method> {
     let method = make(text);
     method.learn(lexicon).unwrap();
     method
@@ -68,7 +68,7 @@ fn the_lexicon_of_eight_words() {
         let nidf = Scale::MinMax.nidf(lexicon.totals(), counts.documents).unwrap();
         assert!((nidf - published).abs() < 5e-7, "{word}: {nidf}");
         let inside = ["garden", "lovely", "python", "rose", "spam"].contains(&word);
-        assert_eq!(range.holds(counts.documents), inside, "{word}");
+        assert_eq!(range.contains(counts.documents), inside, "{word}");
         assert_eq!(range.rarer(counts.documents), word == "zyzzy", "{word}");
     }
 }
@@ -78,12 +78,12 @@ fn signatures_of_the_toy_lexicon() {
     let lexicon = toy();
     let basic = "imatch:profile=web,lexicons=0,secondary=off,bytes=20";
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let two = sketch(&*taught(&format!("{basic},floor=2"), &lexicon), "the rose, garden; zyzzy! the");
+    let two = sketch(&*trained(&format!("{basic},floor=2"), &lexicon), "the rose, garden; zyzzy! the");
     assert_eq!(hex(&two.payload), "ddac195b4a9c8a16aa2940402e070c656e9bc9bf");
     assert_eq!(two.keys.len(), 1);
 
-    let basic = taught(&format!("{basic},floor=3"), &lexicon);
-    let modified = taught("imatch:profile=web,lexicons=0,bytes=20,floor=3", &lexicon);
+    let basic = trained(&format!("{basic},floor=3"), &lexicon);
+    let modified = trained("imatch:profile=web,lexicons=0,bytes=20,floor=3", &lexicon);
     let text = "the rose garden zyzzy";
     assert_eq!(sketch(&*modified, text).payload, sha1("garden rose zyzzy"));
     for none in [sketch(&*basic, text), sketch(&*basic, "the page"), sketch(&*modified, "the page")] {
@@ -101,7 +101,7 @@ fn a_part_of_the_words_may_be_wanted() {
     let lexicon = toy();
     let text = "the page rose garden zyzzy";
     let sketch = |parameters: &str| {
-        sketch(&*taught(&format!("imatch:profile=web,lexicons=0,bytes=20,{parameters}"), &lexicon), text)
+        sketch(&*trained(&format!("imatch:profile=web,lexicons=0,bytes=20,{parameters}"), &lexicon), text)
     };
     assert_eq!(sketch("floor=1,ratio=0.4").payload, sha1("garden rose"));
     assert_eq!(sketch("floor=1,ratio=0.41").payload, sha1("garden rose zyzzy"));
@@ -121,7 +121,7 @@ fn defaults_are_written_down() {
     let a7 = make("a7").recipe();
     assert_eq!((&*a7.parameters["profile"], &*a7.parameters["ratio"]), ("yandex", "0"));
     assert_eq!((&*a7.parameters["secondary"], &*a7.parameters["lexicons"]), ("off", "10"));
-    assert_eq!(make("imatch").lexicon(), Detail::Words);
+    assert_eq!(make("imatch").lexicon(), LexiconDetail::Words);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn words_that_the_collection_has_not_got_are_in_neither_lexicon() {
     let lexicon = toy();
     for text in ["the rose garden zyzzy", "the rose garden", "rose spam lovely"] {
         for parameters in ["floor=3", "floor=3,high=1", "ratio=1,lexicons=5", "thinning=bootstrap"] {
-            let method = taught(&format!("imatch:profile=web,{parameters}"), &lexicon);
+            let method = trained(&format!("imatch:profile=web,{parameters}"), &lexicon);
             let more = sketch(&*method, &format!("{text} unheard of words"));
             assert_eq!(more.payload, sketch(&*method, text).payload, "{text}: {parameters}");
         }
@@ -139,11 +139,11 @@ fn words_that_the_collection_has_not_got_are_in_neither_lexicon() {
 #[test]
 fn drawn_lexicons_take_room() {
     let pool = pool();
-    let holds = |parameters: &str| taught(&format!("imatch:{parameters}"), &pool).holds();
-    assert_eq!(holds("lexicons=10"), 0);
-    assert_eq!(holds("lexicons=0,thinning=bootstrap"), 0);
-    assert_eq!(holds("lexicons=10,thinning=bootstrap"), 2 * pool.len() as u64);
-    assert_eq!(make("imatch:thinning=bootstrap").holds(), 0, "before anything is known");
+    let resident_bytes = |parameters: &str| trained(&format!("imatch:{parameters}"), &pool).resident_bytes();
+    assert_eq!(resident_bytes("lexicons=10"), 0);
+    assert_eq!(resident_bytes("lexicons=0,thinning=bootstrap"), 0);
+    assert_eq!(resident_bytes("lexicons=10,thinning=bootstrap"), 2 * pool.len() as u64);
+    assert_eq!(make("imatch:thinning=bootstrap").resident_bytes(), 0, "before anything is known");
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn survivors<const N: usize>(
     let mut survived = [0; N];
     for trial in 0..trials as u64 {
         let method =
-            taught(&format!("imatch:profile=web,secondary=off,lexicons=10,seed={trial}{parameters}"), &pool);
+            trained(&format!("imatch:profile=web,secondary=off,lexicons=10,seed={trial}{parameters}"), &pool);
         let [before, after] = changed(trial, changes).map(|text| sketch(&*method, &text).payload);
         let same: Vec<bool> =
             before.chunks_exact(8).zip(after.chunks_exact(8)).map(|(a, b)| a == b).collect();
@@ -233,7 +233,7 @@ fn signatures_survive_changes_as_often_as_the_formula_says() {
         let survived = survivors("", trials, changes, lexicons);
         for (survived, lexicons) in survived.into_iter().zip(lexicons) {
             let expected = stability(0.33, changes as i32, lexicons);
-            hold_share(&format!("n={changes} K={lexicons}"), survived, trials, expected);
+            assert_share(&format!("n={changes} K={lexicons}"), survived, trials, expected);
         }
     }
 }
@@ -245,15 +245,15 @@ fn bootstrapped_lexicons_keep_as_much_as_draws_with_replacement_do() {
     let kept: u32 = (0..25)
         .map(|seed| {
             let bootstrap = Bootstrap::draw(&pool, &range, 20, seed::salt(seed));
-            (0..pool.len()).map(|place| (bootstrap.lexicons(place) >> 1).count_ones()).sum::<u32>()
+            (0..pool.len()).map(|index| (bootstrap.lexicons(index) >> 1).count_ones()).sum::<u32>()
         })
         .sum();
     // The number of words drawn at least once varies less than as many independent throws would.
-    hold_share("kept", kept as usize, 25 * 20 * POOL, 1.0 - (1.0 - 1.0 / POOL as f64).powi(POOL as i32));
+    assert_share("kept", kept as usize, 25 * 20 * POOL, 1.0 - (1.0 - 1.0 / POOL as f64).powi(POOL as i32));
     let trials = 1500;
     for changes in [1, 2, 3] {
         let [survived] = survivors(",thinning=bootstrap", trials, changes, [10]);
-        hold_share(&format!("n={changes}"), survived, trials, stability((-1f64).exp(), changes as i32, 10));
+        assert_share(&format!("n={changes}"), survived, trials, stability((-1f64).exp(), changes as i32, 10));
     }
 }
 
@@ -262,10 +262,10 @@ fn words_outside_the_range_were_never_drawn() {
     let pool = pool();
     let range = Range::new(Scale::MinMax, 0.2, 0.8, pool.totals()).unwrap();
     let bootstrap = Bootstrap::draw(&pool, &range, 9, 0);
-    let common = pool.place(hash::word(b"common")).unwrap();
+    let common = pool.index_of(hash::word(b"common")).unwrap();
     assert_eq!(bootstrap.lexicons(common), 1);
-    assert!((0..pool.len()).all(|place| bootstrap.lexicons(place) >> 10 == 0));
-    assert!((0..pool.len()).any(|place| bootstrap.lexicons(place) >> 9 == 1));
+    assert!((0..pool.len()).all(|index| bootstrap.lexicons(index) >> 10 == 0));
+    assert!((0..pool.len()).any(|index| bootstrap.lexicons(index) >> 9 == 1));
 }
 
 /// The signatures in the simplest way: sets of strings.
@@ -352,8 +352,8 @@ proptest! {
                 bytes: 8,
                 profile: None,
                 seed,
-                dropping: Dropping::new(0, 0.0, 0),
-                learned: OnceLock::new(),
+                dropout: WordDropout::new(0, 0.0, 0),
+                collection: OnceLock::new(),
             };
             for text in texts.iter().map(String::as_str).chain(["a b x y z zz zzz", "t s r q"]) {
                 prop_assert_eq!(sketch(&*method, text).payload, plain(&numbers, &texts, text), "{}", text);

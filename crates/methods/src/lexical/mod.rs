@@ -25,14 +25,14 @@ use self::weights::Weight;
 use crate::signature::{self, Bits};
 use crate::spec::profile_value;
 use crate::{
-    About, Detail, Lexicon, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, leading,
+    About, Buffers, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting, Sketch, Spec, leading,
     parameters,
 };
 
 const VERSION: u32 = 1;
 
 /// The most words of a signature: far more than anybody searches with.
-const MOST: usize = 1000;
+const MAX_WORDS: usize = 1000;
 
 const WORDS: (&str, &str) = ("words", "how many words make the signature");
 const PROFILE: (&str, &str) = ("profile", "how words are read; run is the run's own");
@@ -85,7 +85,7 @@ impl Lexical {
         setting: &Setting,
     ) -> Result<Box<dyn Method>, MethodError> {
         let wanted = "a number of words from 1 to 1000 is wanted";
-        let words = spec.value("words", 6, wanted, |words| (1..=MOST).contains(words))?;
+        let words = spec.value("words", 6, wanted, |words| (1..=MAX_WORDS).contains(words))?;
         let bits = Bits::take(&mut spec)?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
@@ -94,18 +94,18 @@ impl Lexical {
     }
 
     /// Leaves the words of greatest weight in `scratch.text`, in alphabetical order.
-    fn choose(&self, page: &Page<'_>, scratch: &mut Scratch) {
+    fn choose(&self, page: &Page<'_>, scratch: &mut Buffers) {
         weights::weigh(self.weight, page, self.lexicon.get().map(Arc::as_ref), scratch);
-        let Scratch { weights, sums, places, text, .. } = scratch;
+        let Buffers { weights, sums, positions, text, .. } = scratch;
         sums.clear();
         sums.extend(weights.iter().map(|(weight, _)| leading::rounded(*weight)));
         let word = |item: usize| page.word(weights[item].1 as usize);
-        leading::few(self.words, weights.len(), places, |a, b| {
+        leading::first_n(self.words, weights.len(), positions, |a, b| {
             sums[b].cmp(&sums[a]).then_with(|| word(a).cmp(word(b)))
         });
-        places.sort_unstable_by_key(|&item| word(item as usize));
+        positions.sort_unstable_by_key(|&item| word(item as usize));
         text.clear();
-        for (index, &item) in places.iter().enumerate() {
+        for (index, &item) in positions.iter().enumerate() {
             if index > 0 {
                 text.push(' ');
             }
@@ -131,7 +131,7 @@ impl Method for Lexical {
         signature::BYTES
     }
 
-    fn lexicon(&self) -> Detail {
+    fn lexicon(&self) -> LexiconDetail {
         self.weight.detail
     }
 
@@ -175,7 +175,7 @@ mod tests {
             lexicon: OnceLock::from(Arc::new(toy::lexicon())),
         };
         let chosen = |features| {
-            let mut scratch = Scratch::default();
+            let mut scratch = Buffers::default();
             lexical.choose(&Page { text: "", features }, &mut scratch);
             (scratch.text, toy::signature(&*method, features))
         };

@@ -3,15 +3,15 @@
 //! A10 of Zelenkov and Segalovich (2007): the weight is highest for words of ten in a million documents, whose idf is
 //! about 11.5.
 
-use super::weights::{Seen, Weight};
+use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, Detail};
+use crate::{About, LexiconDetail};
 
 /// The best idf: about −ln(10/10^6).
-const BEST: f64 = 11.5;
+const BEST_IDF: f64 = 11.5;
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "optfreq", detail: Detail::Counts, of: opt_freq };
+pub(crate) static WEIGHT: Weight = Weight { name: "optfreq", detail: LexiconDetail::Counts, of: opt_freq };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -28,13 +28,13 @@ key = h(the six words of greatest weight, in alphabetical order, one blank betwe
     make: |spec, setting| Lexical::make("opt-freq", &WEIGHT, spec, setting),
 };
 
-fn opt_freq(seen: &Seen) -> f64 {
-    (0.5 + 0.5 * seen.tf / seen.tf_max) * optimal(-(seen.df / seen.n).ln())
+fn opt_freq(stats: &WordStats) -> f64 {
+    (0.5 + 0.5 * stats.tf / stats.tf_max) * optimal(-(stats.df / stats.n).ln())
 }
 
 /// Returns the closeness of an idf to the best one, from 0 to 1.
 fn optimal(idf: f64) -> f64 {
-    if idf < BEST { (idf.max(0.0) / BEST).sqrt() } else { BEST / idf }
+    if idf < BEST_IDF { (idf.max(0.0) / BEST_IDF).sqrt() } else { BEST_IDF / idf }
 }
 
 #[cfg(test)]
@@ -61,6 +61,6 @@ mod tests {
             ("fig", 0.188181),
             ("grape", 0.188181),
         ];
-        toy::hold_weights(&WEIGHT, 0, &expected);
+        toy::assert_weights(&WEIGHT, 0, &expected);
     }
 }

@@ -3,12 +3,12 @@
 //! A1 of Zelenkov and Segalovich (2007): weight = tf, the number of occurrences. It knows nothing of the collection, and
 //! yet found as many pairs as the weights that do.
 
-use super::weights::{Seen, Weight};
+use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, Detail};
+use crate::{About, LexiconDetail};
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "tf", detail: Detail::Nothing, of: tf };
+pub(crate) static WEIGHT: Weight = Weight { name: "tf", detail: LexiconDetail::Nothing, of: tf };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -24,6 +24,6 @@ key = h(the six words of greatest weight, in alphabetical order, one blank betwe
     make: |spec, setting| Lexical::make("tf", &WEIGHT, spec, setting),
 };
 
-fn tf(seen: &Seen) -> f64 {
-    seen.tf
+fn tf(stats: &WordStats) -> f64 {
+    stats.tf
 }

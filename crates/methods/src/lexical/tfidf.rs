@@ -3,12 +3,12 @@
 //! A2 of Zelenkov and Segalovich (2007): the weight of Okapi BM25 (Robertson et al. 1995) with k = 2 and b = 0.75.
 //! Words of more than half of the documents have a negative weight.
 
-use super::weights::{Seen, Weight};
+use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, Detail};
+use crate::{About, LexiconDetail};
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "tfidf", detail: Detail::Counts, of: tfidf };
+pub(crate) static WEIGHT: Weight = Weight { name: "tfidf", detail: LexiconDetail::Counts, of: tfidf };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -24,8 +24,8 @@ key = h(the six words of greatest weight, in alphabetical order, one blank betwe
     make: |spec, setting| Lexical::make("tfidf", &WEIGHT, spec, setting),
 };
 
-fn tfidf(seen: &Seen) -> f64 {
-    let Seen { tf, dl, dl_avg, df, n, .. } = *seen;
+fn tfidf(stats: &WordStats) -> f64 {
+    let WordStats { tf, dl, dl_avg, df, n, .. } = *stats;
     let often = tf / (2.0 * (0.25 + 0.75 * dl / dl_avg) + tf);
     let rare = ((n - df + 0.5) / (df + 0.5)).ln();
     often * rare
@@ -47,6 +47,6 @@ mod tests {
             ("fig", 0.101065),
             ("grape", 0.101065),
         ];
-        toy::hold_weights(&WEIGHT, 0, &expected);
+        toy::assert_weights(&WEIGHT, 0, &expected);
     }
 }

@@ -3,12 +3,12 @@
 //! A3 of Zelenkov and Segalovich (2007): residual idf (Church, Gale 1995) is how much rarer a word is, counted by
 //! documents, than if its occurrences had been strewn at random. It is large for words that documents are about.
 
-use super::weights::{Seen, Weight};
+use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, Detail};
+use crate::{About, LexiconDetail};
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "tfridf", detail: Detail::Counts, of: tfridf };
+pub(crate) static WEIGHT: Weight = Weight { name: "tfridf", detail: LexiconDetail::Counts, of: tfridf };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -24,8 +24,8 @@ key = h(the six words of greatest weight, in alphabetical order, one blank betwe
     make: |spec, setting| Lexical::make("tfridf", &WEIGHT, spec, setting),
 };
 
-fn tfridf(seen: &Seen) -> f64 {
-    (0.5 + 0.5 * seen.tf / seen.tf_max) * residual_idf(seen.df, seen.cf, seen.n)
+fn tfridf(stats: &WordStats) -> f64 {
+    (0.5 + 0.5 * stats.tf / stats.tf_max) * residual_idf(stats.df, stats.cf, stats.n)
 }
 
 /// Observed idf less that of a Poisson distribution.
@@ -57,6 +57,6 @@ mod tests {
             ("fig", -0.128895),
             ("grape", 0.080280),
         ];
-        toy::hold_weights(&WEIGHT, 0, &expected);
+        toy::assert_weights(&WEIGHT, 0, &expected);
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lookalike_text::{Analyser, Features, Profile};
 
 use super::weights::{Weight, weigh};
-use crate::{Lexicon, Method, Page, Scratch, Setting, Sketch};
+use crate::{Buffers, Lexicon, Method, Page, Setting, Sketch};
 
 const TEXTS: [&str; 5] = [
     "Apple banana cherry date elder. Apple banana fig. Apple grape.",
@@ -51,12 +51,15 @@ pub(crate) fn signature(method: &dyn Method, features: &Features) -> u64 {
     u64::from_le_bytes(sketch.payload.try_into().unwrap())
 }
 
-/// Holds that the words of a document have these weights, all of them, to six decimals.
-pub(crate) fn hold_weights(weight: &Weight, document: usize, expected: &[(&str, f64)]) {
-    let (features, mut scratch) = (&documents()[document], Scratch::default());
+/// Asserts that the words of a document have these weights, all of them, to six decimals.
+pub(crate) fn assert_weights(weight: &Weight, document: usize, expected: &[(&str, f64)]) {
+    let (features, mut scratch) = (&documents()[document], Buffers::default());
     weigh(weight, &Page { text: "", features }, Some(&lexicon()), &mut scratch);
-    let mut found: Vec<(&str, f64)> =
-        scratch.weights.iter().map(|(weight, place)| (features.word(*place as usize), *weight)).collect();
+    let mut found: Vec<(&str, f64)> = scratch
+        .weights
+        .iter()
+        .map(|(weight, position)| (features.word(*position as usize), *weight))
+        .collect();
     found.sort_by_key(|(word, _)| *word);
     assert_eq!(found.len(), expected.len());
     for (found, expected) in found.iter().zip(expected) {
@@ -89,8 +92,8 @@ fn the_collection_is_counted() {
         ("plum", 1, 1),
     ];
     let mut found: Vec<_> = (0..lexicon.len())
-        .map(|place| {
-            (lexicon.word(place), lexicon.counts(place).documents, lexicon.counts(place).occurrences)
+        .map(|index| {
+            (lexicon.word(index), lexicon.counts(index).documents, lexicon.counts(index).occurrences)
         })
         .collect();
     found.sort_unstable();

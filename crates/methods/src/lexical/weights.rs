@@ -1,11 +1,11 @@
 //! Weights of words: what they look at, in the letters of the literature.
 
 use crate::lexicon::Counts;
-use crate::{Detail, Lexicon, Page, Scratch, words};
+use crate::{Buffers, Lexicon, LexiconDetail, Page, words};
 
-/// All that a weight may look at.
+/// The statistics of a word that a weight may look at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct WordStats {
     /// Occurrences of the word in the document.
     pub(crate) tf: f64,
     /// Occurrences of the document's most frequent word.
@@ -28,15 +28,15 @@ pub(crate) struct Weight {
     /// As a value of a parameter.
     pub(crate) name: &'static str,
     /// The detail of the lexicon that it needs.
-    pub(crate) detail: Detail,
+    pub(crate) detail: LexiconDetail,
     /// The weight.
-    pub(crate) of: fn(&Seen) -> f64,
+    pub(crate) of: fn(&WordStats) -> f64,
 }
 
 /// Replaces `scratch.words` with the distinct words of a document, in the order of their hashes, and `scratch.weights`
-/// with the weight and first place of each. Without a lexicon every word is one that occurs once.
-pub(crate) fn weigh(weight: &Weight, page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Scratch) {
-    let Scratch { words, weights, .. } = scratch;
+/// with the weight and first position of each. Without a lexicon every word is one that occurs once.
+pub(crate) fn weigh(weight: &Weight, page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Buffers) {
+    let Buffers { words, weights, .. } = scratch;
     words::distinct(page, words);
     let most = words.iter().map(|word| word.count).max().unwrap_or(1);
     let dl = page.len() as f64;
@@ -48,7 +48,7 @@ pub(crate) fn weigh(weight: &Weight, page: &Page<'_>, lexicon: Option<&Lexicon>,
     weights.extend(words.iter().map(|word| {
         let Counts { documents, occurrences } =
             lexicon.map_or(Counts::UNKNOWN, |lexicon| lexicon.find(word.hash));
-        let seen = Seen {
+        let stats = WordStats {
             tf: word.count.into(),
             tf_max: most.into(),
             dl,
@@ -57,6 +57,6 @@ pub(crate) fn weigh(weight: &Weight, page: &Page<'_>, lexicon: Option<&Lexicon>,
             cf: occurrences as f64,
             n,
         };
-        ((weight.of)(&seen), word.place)
+        ((weight.of)(&stats), word.first_position)
     }));
 }

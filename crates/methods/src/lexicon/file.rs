@@ -15,7 +15,7 @@ use super::{BINS, Entry, Totals};
 const MAGIC: &[u8; 24] = b"lookalike lexicon, v 1\n\0";
 
 /// No word is longer; a file that says so is damaged.
-const LONGEST: u64 = 64 << 20;
+const MAX_WORD_BYTES: u64 = 64 << 20;
 
 /// An error in reading or writing a lexicon.
 #[derive(Debug, thiserror::Error)]
@@ -38,18 +38,18 @@ pub enum LexiconError {
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     out: W,
-    sum: Box<Sum>,
+    sum: Box<Checksum>,
     totals: Totals,
     last: Option<u64>,
     buffer: Vec<u8>,
 }
 
 /// A checksum under way.
-struct Sum(Xxh3Default);
+struct Checksum(Xxh3Default);
 
-impl std::fmt::Debug for Sum {
+impl std::fmt::Debug for Checksum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Sum")
+        f.write_str("Checksum")
     }
 }
 
@@ -58,7 +58,7 @@ impl<W: Write> Writer<W> {
     pub fn new(out: W, profile: &Recipe) -> Result<Self, LexiconError> {
         let mut writer = Writer {
             out,
-            sum: Box::new(Sum(Xxh3Default::new())),
+            sum: Box::new(Checksum(Xxh3Default::new())),
             totals: Totals::default(),
             last: None,
             buffer: Vec::new(),
@@ -77,7 +77,7 @@ impl<W: Write> Writer<W> {
             return Err(LexiconError::Damaged("words are not in order"));
         }
         self.last = Some(entry.hash);
-        self.totals.take(entry.documents);
+        self.totals.count_word(entry.documents);
         let buffer = &mut self.buffer;
         buffer.push(1);
         buffer.extend_from_slice(&entry.hash.to_le_bytes());
@@ -128,13 +128,13 @@ struct Input<R: Read> {
     from: R,
     window: Vec<u8>,
     at: usize,
-    sum: Box<Sum>,
+    sum: Box<Checksum>,
 }
 
 impl<R: Read> Reader<R> {
     /// Begins to read.
     pub fn open(from: R) -> Result<Self, LexiconError> {
-        let sum = Box::new(Sum(Xxh3Default::new()));
+        let sum = Box::new(Checksum(Xxh3Default::new()));
         let mut input = Input { from, window: Vec::new(), at: 0, sum };
         let mut magic = [0; MAGIC.len()];
         input.take(&mut magic).map_err(|error| match error {
@@ -174,7 +174,7 @@ impl<R: Read> Reader<R> {
             return Err(LexiconError::Damaged("words are not in order"));
         }
         entry.hash = hash;
-        entry.documents = input.small()?;
+        entry.documents = input.small_number()?;
         entry.occurrences = input.number()?;
         entry.word = input.text()?;
         let bins = input.number()?;
@@ -184,9 +184,9 @@ impl<R: Read> Reader<R> {
         entry.bins.clear();
         for _ in 0..bins {
             let bin = input.byte()?;
-            entry.bins.push((bin, input.small()?));
+            entry.bins.push((bin, input.small_number()?));
         }
-        self.totals.take(entry.documents);
+        self.totals.count_word(entry.documents);
         Ok(true)
     }
 
@@ -198,8 +198,8 @@ impl<R: Read> Reader<R> {
             documents: input.number()?,
             occurrences: input.number()?,
             vocabulary: input.number()?,
-            least_documents: input.small()?,
-            most_documents: input.small()?,
+            least_documents: input.small_number()?,
+            most_documents: input.small_number()?,
         };
         let sum = input.digest();
         let mut written = [0; 8];
@@ -262,13 +262,13 @@ impl<R: Read> Input<R> {
         Err(LexiconError::Damaged("a number is too long"))
     }
 
-    fn small(&mut self) -> Result<u32, LexiconError> {
+    fn small_number(&mut self) -> Result<u32, LexiconError> {
         u32::try_from(self.number()?).map_err(|_| LexiconError::Damaged("a number is too large"))
     }
 
     fn text(&mut self) -> Result<String, LexiconError> {
         let length = self.number()?;
-        if length > LONGEST {
+        if length > MAX_WORD_BYTES {
             return Err(LexiconError::Damaged("a word is too long"));
         }
         let mut bytes = vec![0; length as usize];

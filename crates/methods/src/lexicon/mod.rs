@@ -4,9 +4,9 @@
 //! a part of the document's highest, are distributed. For the collection: the number of documents that have words (N)
 //! and of words in them. Methods that weigh words get theirs from the corpus they work on, or from another.
 //!
-//! In memory a word costs about 17 bytes. For [`Detail::Counts`] words that occur once are not held, since an unknown word
-//! counts as one that occurs once; [`Detail::Words`] does hold them, and [`Detail::Everything`] the spelling and distribution
-//! of all.
+//! In memory a word costs about 17 bytes. For [`LexiconDetail::Counts`] words that occur once are not held, since an
+//! unknown word counts as one that occurs once; [`LexiconDetail::Words`] does hold them, and
+//! [`LexiconDetail::Everything`] the spelling and distribution of all.
 //!
 //! - `file`: lexicons on disk, written and read as a stream
 
@@ -19,7 +19,7 @@ use lookalike_text::Features;
 
 pub use file::{LexiconError, Reader, Writer};
 
-use crate::Detail;
+use crate::LexiconDetail;
 use crate::words;
 
 /// Bins of the distribution of a word's frequencies.
@@ -84,19 +84,19 @@ pub struct Lexicon {
     hashes: Vec<u64>,
     documents: Vec<u32>,
     occurrences: Vec<u32>,
-    /// Occurrences that four bytes do not hold, by place.
-    many: BTreeMap<u32, u64>,
+    /// Occurrences that four bytes do not hold, by index.
+    large_counts: BTreeMap<u32, u64>,
     /// For each value of the first bits of a hash, the index of the first such hash.
     starts: Vec<u32>,
     shift: u32,
     /// Words that occur once are held, too.
-    whole: bool,
-    spelled: Option<Spelled>,
+    has_singletons: bool,
+    spellings: Option<Spellings>,
 }
 
 /// The spelling and distribution of every word.
 #[derive(Debug, Clone, PartialEq, Default)]
-struct Spelled {
+struct Spellings {
     text: String,
     /// The end of each word in `text`.
     ends: Vec<u64>,
@@ -109,7 +109,7 @@ impl Lexicon {
     /// Reads a lexicon, as much of it as `detail` asks for, unless that takes more than `most` bytes of memory.
     pub fn read(
         mut reader: Reader<impl std::io::Read>,
-        detail: Detail,
+        detail: LexiconDetail,
         most: u64,
     ) -> Result<Self, LexiconError> {
         let mut lexicon = Lexicon::empty(reader.profile().clone(), detail);
@@ -120,7 +120,7 @@ impl Lexicon {
                 return Err(LexiconError::TooLarge);
             }
         }
-        lexicon.settle(reader.totals().clone());
+        lexicon.finish(reader.totals().clone());
         Ok(lexicon)
     }
 
@@ -137,7 +137,7 @@ impl Lexicon {
             for word in &distinct {
                 let entry = entries.entry(word.hash).or_insert_with(|| Entry {
                     hash: word.hash,
-                    word: features.word(word.place as usize).to_owned(),
+                    word: features.word(word.first_position as usize).to_owned(),
                     ..Entry::default()
                 });
                 entry.documents += 1;
@@ -149,52 +149,52 @@ impl Lexicon {
                 }
             }
         }
-        let mut lexicon = Lexicon::empty(profile.clone(), Detail::Everything);
+        let mut lexicon = Lexicon::empty(profile.clone(), LexiconDetail::Everything);
         for entry in entries.values() {
-            totals.take(entry.documents);
+            totals.count_word(entry.documents);
             lexicon.push(entry);
         }
-        lexicon.settle(totals);
+        lexicon.finish(totals);
         lexicon
     }
 
-    fn empty(profile: Recipe, detail: Detail) -> Self {
+    fn empty(profile: Recipe, detail: LexiconDetail) -> Self {
         Lexicon {
             profile,
             totals: Totals::default(),
             hashes: Vec::new(),
             documents: Vec::new(),
             occurrences: Vec::new(),
-            many: BTreeMap::new(),
+            large_counts: BTreeMap::new(),
             starts: Vec::new(),
             shift: 63,
-            whole: detail >= Detail::Words,
-            spelled: (detail == Detail::Everything).then(Spelled::default),
+            has_singletons: detail >= LexiconDetail::Words,
+            spellings: (detail == LexiconDetail::Everything).then(Spellings::default),
         }
     }
 
     /// Takes one word; words come in the order of their hashes.
     fn push(&mut self, entry: &Entry) {
-        match &mut self.spelled {
-            None if !self.whole && entry.documents == 1 && entry.occurrences == 1 => return,
+        match &mut self.spellings {
+            None if !self.has_singletons && entry.documents == 1 && entry.occurrences == 1 => return,
             None => {}
-            Some(spelled) => {
-                spelled.text.push_str(&entry.word);
-                spelled.ends.push(spelled.text.len() as u64);
-                spelled.bins.extend_from_slice(&entry.bins);
-                spelled.bin_ends.push(spelled.bins.len() as u64);
+            Some(spellings) => {
+                spellings.text.push_str(&entry.word);
+                spellings.ends.push(spellings.text.len() as u64);
+                spellings.bins.extend_from_slice(&entry.bins);
+                spellings.bin_ends.push(spellings.bins.len() as u64);
             }
         }
         if entry.occurrences >= u64::from(u32::MAX) {
-            self.many.insert(self.hashes.len() as u32, entry.occurrences);
+            self.large_counts.insert(self.hashes.len() as u32, entry.occurrences);
         }
         self.hashes.push(entry.hash);
         self.documents.push(entry.documents);
         self.occurrences.push(entry.occurrences.min(u32::MAX.into()) as u32);
     }
 
-    /// All words are there: they can be looked up from now on.
-    fn settle(&mut self, totals: Totals) {
+    /// Takes the totals and builds the index: words can be looked up from now on.
+    fn finish(&mut self, totals: Totals) {
         self.totals = totals;
         self.hashes.shrink_to_fit();
         self.documents.shrink_to_fit();
@@ -215,13 +215,13 @@ impl Lexicon {
 
     /// Bytes of memory that it takes.
     pub fn bytes(&self) -> u64 {
-        let spelled = |spelled: &Spelled| {
-            spelled.text.capacity()
-                + 8 * (spelled.ends.capacity() + spelled.bins.capacity() + spelled.bin_ends.capacity())
+        let spellings = |spellings: &Spellings| {
+            spellings.text.capacity()
+                + 8 * (spellings.ends.capacity() + spellings.bins.capacity() + spellings.bin_ends.capacity())
         };
         let numbers =
             8 * self.hashes.capacity() + 4 * (self.documents.capacity() + self.occurrences.capacity());
-        (numbers + 4 * self.starts.capacity() + self.spelled.as_ref().map_or(0, spelled)) as u64
+        (numbers + 4 * self.starts.capacity() + self.spellings.as_ref().map_or(0, spellings)) as u64
     }
 
     /// The recipe of the profile that its words were found by.
@@ -246,11 +246,11 @@ impl Lexicon {
 
     /// Returns the counts of a word; one that is not held counts as one that occurs once.
     pub fn find(&self, hash: u64) -> Counts {
-        self.place(hash).map_or(Counts::UNKNOWN, |place| self.counts(place))
+        self.index_of(hash).map_or(Counts::UNKNOWN, |index| self.counts(index))
     }
 
-    /// The place of a word among those held, in the order of their hashes.
-    pub fn place(&self, hash: u64) -> Option<usize> {
+    /// The index of a word among those held, in the order of their hashes.
+    pub fn index_of(&self, hash: u64) -> Option<usize> {
         let bucket = (hash >> self.shift) as usize;
         let (start, end) = (*self.starts.get(bucket)? as usize, self.starts[bucket + 1] as usize);
         let within = self.hashes[start..end].iter().position(|&known| known == hash)?;
@@ -267,43 +267,43 @@ impl Lexicon {
         self.hashes.is_empty()
     }
 
-    /// The hash of the word at a place.
-    pub fn hash(&self, place: usize) -> u64 {
-        self.hashes[place]
+    /// The hash of the word at `index`.
+    pub fn hash(&self, index: usize) -> u64 {
+        self.hashes[index]
     }
 
-    /// Returns the counts of the word at index `place`.
-    pub fn counts(&self, place: usize) -> Counts {
-        let occurrences = match self.occurrences[place] {
-            u32::MAX => self.many.get(&(place as u32)).copied().unwrap_or(u64::from(u32::MAX)),
+    /// Returns the counts of the word at `index`.
+    pub fn counts(&self, index: usize) -> Counts {
+        let occurrences = match self.occurrences[index] {
+            u32::MAX => self.large_counts.get(&(index as u32)).copied().unwrap_or(u64::from(u32::MAX)),
             few => few.into(),
         };
-        Counts { documents: self.documents[place], occurrences }
+        Counts { documents: self.documents[index], occurrences }
     }
 
-    /// The word at a place; empty unless everything was asked for.
-    pub fn word(&self, place: usize) -> &str {
-        let Some(spelled) = &self.spelled else { return "" };
-        let start = if place == 0 { 0 } else { spelled.ends[place - 1] as usize };
-        &spelled.text[start..spelled.ends[place] as usize]
+    /// The word at `index`; empty unless everything was asked for.
+    pub fn word(&self, index: usize) -> &str {
+        let Some(spellings) = &self.spellings else { return "" };
+        let start = if index == 0 { 0 } else { spellings.ends[index - 1] as usize };
+        &spellings.text[start..spellings.ends[index] as usize]
     }
 
-    /// Documents by [`bin`] of the word at a place, empty bins left out; nothing unless everything was asked for.
-    pub fn bins(&self, place: usize) -> &[(u8, u32)] {
-        let Some(spelled) = &self.spelled else { return &[] };
-        let start = if place == 0 { 0 } else { spelled.bin_ends[place - 1] as usize };
-        &spelled.bins[start..spelled.bin_ends[place] as usize]
+    /// Documents by [`bin`] of the word at `index`, empty bins left out; nothing unless everything was asked for.
+    pub fn bins(&self, index: usize) -> &[(u8, u32)] {
+        let Some(spellings) = &self.spellings else { return &[] };
+        let start = if index == 0 { 0 } else { spellings.bin_ends[index - 1] as usize };
+        &spellings.bins[start..spellings.bin_ends[index] as usize]
     }
 
-    /// All that is held of the word at a place.
-    pub fn entry(&self, place: usize) -> Entry {
-        let Counts { documents, occurrences } = self.counts(place);
+    /// All that is held of the word at `index`.
+    pub fn entry(&self, index: usize) -> Entry {
+        let Counts { documents, occurrences } = self.counts(index);
         Entry {
-            hash: self.hash(place),
-            word: self.word(place).to_owned(),
+            hash: self.hash(index),
+            word: self.word(index).to_owned(),
             documents,
             occurrences,
-            bins: self.bins(place).to_vec(),
+            bins: self.bins(index).to_vec(),
         }
     }
 
@@ -315,7 +315,7 @@ impl Lexicon {
 
 impl Totals {
     /// Counts a word that is in this many documents.
-    pub(crate) fn take(&mut self, documents: u32) {
+    pub(crate) fn count_word(&mut self, documents: u32) {
         self.vocabulary += 1;
         self.least_documents =
             if self.vocabulary == 1 { documents } else { self.least_documents.min(documents) };
@@ -353,8 +353,8 @@ mod tests {
         assert_eq!((find("rose"), find("a"), find("is"), find("none")), ((2, 4), (2, 4), (1, 2), (1, 1)));
         let totals = lexicon.totals();
         assert_eq!((totals.vocabulary, totals.least_documents, totals.most_documents), (5, 1, 2));
-        let place = lexicon.place(hash::word(b"is")).unwrap();
-        assert_eq!((lexicon.word(place), lexicon.bins(place)), ("is", &[(66, 1)][..]));
+        let index = lexicon.index_of(hash::word(b"is")).unwrap();
+        assert_eq!((lexicon.word(index), lexicon.bins(index)), ("is", &[(66, 1)][..]));
     }
 
     #[test]
@@ -363,17 +363,21 @@ mod tests {
         let whole = Lexicon::gather(&Profile::web().recipe(), &documents);
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, whole.profile()).unwrap();
-        for place in 0..whole.len() {
-            writer.push(&whole.entry(place)).unwrap();
+        for index in 0..whole.len() {
+            writer.push(&whole.entry(index)).unwrap();
         }
         writer.finish(whole.documents(), whole.totals().occurrences).unwrap();
-        let again = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Everything, u64::MAX).unwrap();
+        let again =
+            Lexicon::read(Reader::open(&file[..]).unwrap(), LexiconDetail::Everything, u64::MAX).unwrap();
         assert_eq!(again, whole);
-        let counts = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Counts, u64::MAX).unwrap();
+        let counts =
+            Lexicon::read(Reader::open(&file[..]).unwrap(), LexiconDetail::Counts, u64::MAX).unwrap();
         assert_eq!((counts.len(), whole.len()), (3, 4));
-        let words = Lexicon::read(Reader::open(&file[..]).unwrap(), Detail::Words, u64::MAX).unwrap();
+        let words = Lexicon::read(Reader::open(&file[..]).unwrap(), LexiconDetail::Words, u64::MAX).unwrap();
         assert_eq!((words.len(), words.word(0)), (4, ""));
-        assert!(words.place(hash::word(b"tulip")).is_some() && words.place(hash::word(b"none")).is_none());
+        assert!(
+            words.index_of(hash::word(b"tulip")).is_some() && words.index_of(hash::word(b"none")).is_none()
+        );
         assert_eq!(counts.totals(), whole.totals());
         for word in ["a", "rose", "is", "tulip", "none"] {
             let hash = hash::word(word.as_bytes());

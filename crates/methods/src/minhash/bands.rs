@@ -6,7 +6,7 @@ use lookalike_text::hash;
 use crate::{Key, MethodError, Spec};
 
 /// More values than this say nothing new about a document.
-pub(crate) const MOST_VALUES: usize = 4096;
+pub(crate) const MAX_VALUES: usize = 4096;
 
 /// `count` keys of `rows` values each. Documents that agree in all values of one band are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,27 +46,27 @@ pub(crate) fn fewest_values(threshold: Threshold, recall: f64) -> Option<u64> {
 }
 
 /// The bands that were asked for, if any.
-pub(crate) fn given(spec: &mut Spec, values: usize) -> Result<Option<Bands>, MethodError> {
+pub(crate) fn from_spec(spec: &mut Spec, values: usize) -> Result<Option<Bands>, MethodError> {
     let (bands, rows) = (spec.text("bands"), spec.text("rows"));
     let number = |text: &str| text.parse().ok().filter(|&number: &usize| number > 0);
     match (bands, rows) {
         (None, None) => Ok(None),
-        (Some(bands), None) => Err(spec.bad("bands", &bands, "rows is wanted with it, or neither")),
-        (None, Some(rows)) => Err(spec.bad("rows", &rows, "bands is wanted with it, or neither")),
+        (Some(bands), None) => Err(spec.value_error("bands", &bands, "rows is wanted with it, or neither")),
+        (None, Some(rows)) => Err(spec.value_error("rows", &rows, "bands is wanted with it, or neither")),
         (Some(bands), Some(rows)) => {
             let wanted =
                 format!("a number is wanted, and bands times rows at most {values}, the number of values");
-            let count = number(&bands).ok_or_else(|| spec.bad("bands", &bands, &wanted))?;
+            let count = number(&bands).ok_or_else(|| spec.value_error("bands", &bands, &wanted))?;
             number(&rows)
                 .filter(|&rows| count.checked_mul(rows).is_some_and(|needed| needed <= values))
                 .map(|rows| Some(Bands { count, rows }))
-                .ok_or_else(|| spec.bad("rows", &rows, &wanted))
+                .ok_or_else(|| spec.value_error("rows", &rows, &wanted))
         }
     }
 }
 
 /// The most selective bands that reach the recall, or the error about one that no bands reach.
-pub(crate) fn chosen(
+pub(crate) fn choose(
     method: &str,
     values: usize,
     threshold: Threshold,
@@ -74,7 +74,7 @@ pub(crate) fn chosen(
 ) -> Result<Bands, MethodError> {
     Bands::reaching(values, threshold, recall).ok_or_else(|| {
         let remedy = match fewest_values(threshold, recall) {
-            Some(fewest) if fewest <= MOST_VALUES as u64 => format!("values={fewest} can"),
+            Some(fewest) if fewest <= MAX_VALUES as u64 => format!("values={fewest} can"),
             _ => "no number of values can, but the method exact does".to_owned(),
         };
         MethodError::Unable(format!(
@@ -92,7 +92,7 @@ fn key(band: u64, values: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trial::{hold_share, sketch, texts};
+    use crate::trial::{assert_share, sketch, texts};
 
     fn threshold(text: &str) -> Threshold {
         text.parse().unwrap()
@@ -129,7 +129,7 @@ mod tests {
                 };
                 let trials = 1500;
                 let hits = (0..trials).filter(meets).count();
-                hold_share(&format!("{count} bands at {similarity}"), hits, trials, expected);
+                assert_share(&format!("{count} bands at {similarity}"), hits, trials, expected);
             }
         }
     }

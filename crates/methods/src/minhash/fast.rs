@@ -9,34 +9,34 @@
 
 use lookalike_text::hash::{self, Grams};
 
-use crate::Scratch;
+use crate::Buffers;
 
 /// A bin that no round has reached; no hash counts that is as large.
 const EMPTY: u64 = u64::MAX;
 
 /// Shingles per value from which a second round is too rare to keep them for it: one in a million documents has one.
-const ENOUGH: usize = 20;
+const SINGLE_ROUND_RATIO: usize = 20;
 
 /// Shingles that are hashed together where they are not kept: few enough to stay near the processor.
-const TOGETHER: usize = 1024;
+const CHUNK: usize = 1024;
 
 /// Fills `scratch.values` with the sketch of `shingles`, of which there is at least one. Repeated shingles change
 /// nothing.
-pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch: &mut Scratch) {
-    let Scratch { values: bins, more: elements, hashes, bytes: open, .. } = scratch;
+pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch: &mut Buffers) {
+    let Buffers { values: bins, aux_values: elements, hashes, bytes: open, .. } = scratch;
     bins.clear();
     bins.resize(values, EMPTY);
     elements.clear();
     let all = shingles.clone();
-    let together = if shingles.len() < ENOUGH * values { usize::MAX } else { TOGETHER };
+    let chunk = if shingles.len() < SINGLE_ROUND_RATIO * values { usize::MAX } else { CHUNK };
     while shingles.len() > 0 {
         elements.clear();
-        shingles.take_into(together, elements);
+        shingles.take_into(chunk, elements);
         first_round(elements, hashes, bins, salt);
     }
     let missing = bins.iter().filter(|&&bin| bin == EMPTY).count();
     if missing > 0 {
-        if together == TOGETHER {
+        if chunk == CHUNK {
             elements.clear();
             elements.extend(all);
         }
@@ -88,7 +88,7 @@ fn scattered_rounds(
     open.extend(bins.iter().map(|&bin| u8::from(bin == EMPTY)));
     for round in 1..count {
         hash::mixed(elements, key_in(round, salt), hashes);
-        let found = fallen(hashes, open);
+        let found = compact_open(hashes, open);
         for &hash in &hashes[..found] {
             let bin = &mut bins[bin_of(hash, count)];
             missing -= usize::from(*bin == EMPTY);
@@ -106,7 +106,7 @@ fn scattered_rounds(
 
 /// Moves the hashes that fall into open bins to the front; returns how many. Whether one does cannot be guessed, so all
 /// are written.
-fn fallen(hashes: &mut [u64], open: &[u8]) -> usize {
+fn compact_open(hashes: &mut [u64], open: &[u8]) -> usize {
     let mut found = 0;
     for index in 0..hashes.len() {
         // SAFETY: no more are found than were looked at, and bins are below their number.
@@ -122,8 +122,8 @@ fn fallen(hashes: &mut [u64], open: &[u8]) -> usize {
 /// The rounds that take all elements into one bin each. A bin that is full stays as it is.
 fn closing_rounds(elements: &[u64], bins: &mut [u64], salt: u64) {
     let count = bins.len();
-    for (place, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == EMPTY) {
-        let key = key_in(count + place, salt);
+    for (index, bin) in bins.iter_mut().enumerate().filter(|(_, bin)| **bin == EMPTY) {
+        let key = key_in(count + index, salt);
         *bin = elements.iter().fold(EMPTY, |least, &element| least.min(hash::mix(element ^ key)));
     }
 }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     fn sketch(set: &[u64], values: usize, salt: u64) -> Vec<u64> {
-        let mut scratch = Scratch::default();
+        let mut scratch = Buffers::default();
         minima(Grams::new(set, 1), values, salt, &mut scratch);
         scratch.values
     }
@@ -179,12 +179,12 @@ mod tests {
     #[test]
     fn a_long_document_of_few_shingles_is_sketched_like_a_short_one() {
         let few = [3, 5, 8].map(hash::mix);
-        assert_eq!(sketch(&few.repeat(ENOUGH * 64), 64, 9), plain(&few, 64, 9));
+        assert_eq!(sketch(&few.repeat(SINGLE_ROUND_RATIO * 64), 64, 9), plain(&few, 64, 9));
     }
 
     /// Two sets whose union has `size` elements and of which `shared` are in both; no two `number`s share any.
     fn pair(size: usize, shared: usize, number: u64) -> (Vec<u64>, Vec<u64>) {
-        let element = |place: usize| hash::mix(number << 20 | place as u64);
+        let element = |index: usize| hash::mix(number << 20 | index as u64);
         let both = (0..shared).map(element);
         let left = both.clone().chain((shared..size).step_by(2).map(element)).collect();
         let right = both.chain((shared + 1..size).step_by(2).map(element)).collect();
@@ -198,7 +198,7 @@ mod tests {
     fn quality(size: usize, shared: usize, trials: u64) -> (f64, f64) {
         let jaccard = shared as f64 / size as f64;
         let expected = jaccard * (1.0 - jaccard) / VALUES as f64;
-        let (mut one, mut two) = (Scratch::default(), Scratch::default());
+        let (mut one, mut two) = (Buffers::default(), Buffers::default());
         let (mut sum, mut squares) = (0.0, 0.0);
         for trial in 0..trials {
             let (left, right) = pair(size, shared, trial);
@@ -214,8 +214,8 @@ mod tests {
         (bias, squares / trials / expected)
     }
 
-    /// Holds bias and variance of sets of this size for several similarities.
-    fn hold(size: usize, trials: u64) {
+    /// Checks bias and variance of sets of this size for several similarities.
+    fn check(size: usize, trials: u64) {
         let mut shared: Vec<usize> =
             [0.2, 0.5, 0.8, 0.95].iter().map(|jaccard| (jaccard * size as f64).round() as usize).collect();
         shared.retain(|&shared| shared < size);
@@ -237,7 +237,7 @@ mod tests {
     fn estimates_are_unbiased_and_vary_no_more_than_independent_ones() {
         // 4000 trials leave an error of 2 % in the variance.
         for size in [5, 20, 100, 1000] {
-            hold(size, 4000);
+            check(size, 4000);
         }
     }
 
@@ -253,7 +253,7 @@ mod tests {
         for (size, trials) in
             [(5, 100_000), (20, 100_000), (100, 100_000), (1000, 20_000), (10_000, 10_000), (50_000, 3_000)]
         {
-            hold(size, trials);
+            check(size, trials);
         }
     }
 }

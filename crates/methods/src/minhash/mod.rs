@@ -13,15 +13,15 @@ pub(crate) mod rabin;
 
 use lookalike_model::{Recipe, Similarity};
 
-use self::bands::{Bands, MOST_VALUES};
+use self::bands::{Bands, MAX_VALUES};
 use self::rabin::Functions;
-use crate::{About, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, parameters, seed};
+use crate::{About, Buffers, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, seed};
 
 const VERSION: u32 = 1;
 
 /// Probability with which a pair at the threshold may be dropped before it is measured: what four standard
 /// deviations are worth where errors are normal.
-const DROPPED: f64 = 1.0 / 32_000.0;
+const DROP_PROBABILITY: f64 = 1.0 / 32_000.0;
 
 /// The family of functions by which values are drawn.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ enum Family {
 
 impl Family {
     fn take(spec: &mut Spec, values: usize, seed: u64) -> Result<Self, MethodError> {
-        type Make = fn(usize, u64) -> Family;
-        let families: [(&str, Make); 3] = [
+        type MakeFamily = fn(usize, u64) -> Family;
+        let families: [(&str, MakeFamily); 3] = [
             ("fast", |_, _| Family::Fast),
             ("classic", |_, _| Family::Classic),
             ("rabin", |values, seed| Family::Rabin(Functions::draw(values, seed))),
@@ -94,9 +94,9 @@ pub(crate) struct MinHash {
 impl MinHash {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let values = spec.value("values", 128, "a number from 1 to 4096 is wanted", |&values| {
-            (1..=MOST_VALUES).contains(&values)
+            (1..=MAX_VALUES).contains(&values)
         })?;
-        let given = bands::given(&mut spec, values)?;
+        let given = bands::from_spec(&mut spec, values)?;
         let shingle = parameters::shingle(&mut spec, setting.shingle)?;
         let bits: usize =
             spec.value("bits", 16, "8, 16, 32 or 64 is wanted", |bits| [8, 16, 32, 64].contains(bits))?;
@@ -105,7 +105,7 @@ impl MinHash {
         spec.finish()?;
         parameters::refuse_containment("minhash", setting)?;
         let Setting { threshold, recall, .. } = *setting;
-        let bands = given.map_or_else(|| bands::chosen("minhash", values, threshold, recall), Ok)?;
+        let bands = given.map_or_else(|| bands::choose("minhash", values, threshold, recall), Ok)?;
         let setting = setting.clone();
         let mut method = MinHash { family, values, bands, shingle, width: bits / 8, seed, setting, least: 0 };
         method.least = method.least_promising();
@@ -125,7 +125,7 @@ impl MinHash {
         let (threshold, values) = (self.setting.threshold.value(), self.values as f64);
         let bound = threshold - 4.0 * (threshold * (1.0 - threshold) / values).sqrt();
         let normal = (0..self.values).find(|&equal| self.estimate(equal) >= bound).unwrap_or(self.values);
-        normal.min(quantile(self.values, threshold, DROPPED))
+        normal.min(quantile(self.values, threshold, DROP_PROBABILITY))
     }
 
     /// The Jaccard similarity that this many equal values speak for, less those that are equal by accident because
@@ -147,7 +147,7 @@ impl MinHash {
     }
 
     /// Fills `scratch.values`.
-    fn draw(&self, features: &Page<'_>, scratch: &mut Scratch) {
+    fn compute_minima(&self, features: &Page<'_>, scratch: &mut Buffers) {
         let (shingles, salt) = (features.grams(self.shingle), seed::salt(self.seed));
         match &self.family {
             Family::Fast => fast::minima(shingles, self.values, salt, scratch),
@@ -173,7 +173,7 @@ impl Method for MinHash {
         self.values * self.width
     }
 
-    fn holds(&self) -> u64 {
+    fn resident_bytes(&self) -> u64 {
         match &self.family {
             Family::Fast | Family::Classic => 0,
             Family::Rabin(functions) => functions.bytes(),
@@ -187,14 +187,14 @@ impl Method for MinHash {
             sketch.payload.resize(self.payload_bytes(), 0);
             return;
         }
-        self.draw(page, &mut sketch.scratch);
+        self.compute_minima(page, &mut sketch.scratch);
         let values = &sketch.scratch.values;
         sketch.keys.extend(self.bands.keys(values));
         match self.width {
-            1 => lay::<1>(values, &mut sketch.payload),
-            2 => lay::<2>(values, &mut sketch.payload),
-            4 => lay::<4>(values, &mut sketch.payload),
-            _ => lay::<8>(values, &mut sketch.payload),
+            1 => write_values::<1>(values, &mut sketch.payload),
+            2 => write_values::<2>(values, &mut sketch.payload),
+            4 => write_values::<4>(values, &mut sketch.payload),
+            _ => write_values::<8>(values, &mut sketch.payload),
         }
     }
 
@@ -234,7 +234,7 @@ impl Method for MinHash {
 }
 
 /// Fills `payload` with the low `WIDTH` bytes of each value.
-fn lay<const WIDTH: usize>(values: &[u64], payload: &mut Vec<u8>) {
+fn write_values<const WIDTH: usize>(values: &[u64], payload: &mut Vec<u8>) {
     payload.resize(values.len() * WIDTH, 0);
     for (lane, value) in payload.as_chunks_mut::<WIDTH>().0.iter_mut().zip(values) {
         lane.copy_from_slice(&value.to_le_bytes()[..WIDTH]);
@@ -307,14 +307,14 @@ mod tests {
         let method =
             make("minhash:family=rabin,values=6,bands=3,rows=2,bits=64,shingle=2", &Setting::default());
         let text = "a rose is a rose is a rose";
-        let mut draws = seed::Draws::new(1);
+        let mut rng = seed::SeededRng::new(1);
         let grams = ["a rose", "rose is", "is a"].map(|gram| {
             let words: Vec<u64> = gram.split(' ').map(|word| hash::word(word.as_bytes())).collect();
             hash::gram(&words)
         });
         let minima: Vec<u64> = (0..6)
             .map(|_| {
-                let function = crate::polynomial::Function::draw(&mut draws);
+                let function = crate::polynomial::Function::draw(&mut rng);
                 grams.iter().map(|&gram| function.of(gram)).min().unwrap()
             })
             .collect();
@@ -322,8 +322,10 @@ mod tests {
         let groups = make("supershingles:family=rabin,values=6,groups=6,shingle=2", &Setting::default());
         let grouped: Vec<u64> = minima.iter().map(|minimum| hash::word(&minimum.to_le_bytes())).collect();
         assert_eq!(crate::lanes::values(&sketch(&*groups, text).payload).collect::<Vec<_>>(), grouped);
-        assert_eq!(method.holds(), groups.holds());
-        assert!(method.holds() > 6 * 2048 && make("minhash", &Setting::default()).holds() == 0);
+        assert_eq!(method.resident_bytes(), groups.resident_bytes());
+        assert!(
+            method.resident_bytes() > 6 * 2048 && make("minhash", &Setting::default()).resident_bytes() == 0
+        );
     }
 
     #[test]
@@ -411,8 +413,8 @@ mod tests {
         assert_eq!(quantile(4, 0.75, 0.5 / 256.0), 0);
         assert_eq!(quantile(4, 0.75, 1.5 / 256.0), 1);
         assert_eq!(quantile(4, 0.75, 13.5 / 256.0), 2);
-        assert_eq!(quantile(128, 1.0, DROPPED), 128);
-        let far = quantile(4096, 0.8, DROPPED) as f64;
+        assert_eq!(quantile(128, 1.0, DROP_PROBABILITY), 128);
+        let far = quantile(4096, 0.8, DROP_PROBABILITY) as f64;
         assert!((far - (4096.0 * 0.8 - 4.0 * 25.6)).abs() < 4.0, "{far}");
     }
 

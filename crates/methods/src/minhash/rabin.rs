@@ -2,9 +2,9 @@
 //! 1997). Remainders are no min-wise independent family of functions, but near enough to one for estimates.
 
 use super::classic;
-use crate::Scratch;
+use crate::Buffers;
 use crate::polynomial::Function;
-use crate::seed::Draws;
+use crate::seed::SeededRng;
 
 /// Functions that follow from a seed, one for each value.
 #[derive(Debug)]
@@ -13,12 +13,12 @@ pub(crate) struct Functions(Vec<Function>);
 impl Functions {
     /// Draws `values` functions, by polynomials that follow from `seed`.
     pub(crate) fn draw(values: usize, seed: u64) -> Self {
-        let mut draws = Draws::new(seed);
-        Functions((0..values).map(|_| Function::draw(&mut draws)).collect())
+        let mut rng = SeededRng::new(seed);
+        Functions((0..values).map(|_| Function::draw(&mut rng)).collect())
     }
 
     /// Fills `scratch.values` with the minima of all functions over `shingles`, of which there is at least one.
-    pub(crate) fn minima(&self, shingles: impl Iterator<Item = u64>, scratch: &mut Scratch) {
+    pub(crate) fn minima(&self, shingles: impl Iterator<Item = u64>, scratch: &mut Buffers) {
         classic::minima_by(|index, x| self.0[index].of(x), shingles, self.0.len(), scratch);
     }
 

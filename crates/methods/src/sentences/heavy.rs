@@ -9,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
 
-use super::{Few, PARAMETERS};
+use super::{PARAMETERS, SentenceParameters};
 use crate::lexical::{tfidf, weights};
 use crate::spec::profile_value;
-use crate::{About, Detail, Lexicon, Method, MethodError, Page, Score, Scratch, Sketch, leading, signature};
+use crate::{
+    About, Buffers, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Sketch, leading, signature,
+};
 
 const VERSION: u32 = 1;
 
@@ -28,22 +30,22 @@ key = h(the two sentences of greatest weight, in alphabetical order, one blank b
     example: "lookalike pairs --method heavy-sentences docs.jsonl -o pairs.jsonl",
     parameters: PARAMETERS,
     make: |spec, setting| {
-        let few = Few::take("heavy-sentences", spec, setting)?;
-        Ok(Box::new(HeavySentences { few, lexicon: OnceLock::new() }))
+        let parameters = SentenceParameters::take("heavy-sentences", spec, setting)?;
+        Ok(Box::new(HeavySentences { parameters, lexicon: OnceLock::new() }))
     },
 };
 
 /// The method `heavy-sentences`.
 #[derive(Debug)]
 struct HeavySentences {
-    few: Few,
+    parameters: SentenceParameters,
     lexicon: OnceLock<Arc<Lexicon>>,
 }
 
 /// Replaces `scratch.sums` with the weights of the sentences.
-fn weigh(page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Scratch) {
+fn weigh(page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Buffers) {
     weights::weigh(&tfidf::WEIGHT, page, lexicon, scratch);
-    let Scratch { words, weights, sums, .. } = scratch;
+    let Buffers { words, weights, sums, .. } = scratch;
     let weight = |hash: &u64| {
         let found = words.binary_search_by_key(hash, |word| word.hash);
         found.map_or(0.0, |word| weights[word].0)
@@ -58,13 +60,13 @@ fn weigh(page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Scratch) {
 impl Method for HeavySentences {
     fn recipe(&self) -> Recipe {
         Recipe::new("heavy-sentences", VERSION)
-            .with("sentences", self.few.sentences)
-            .with("bits", self.few.bits.value())
-            .with("profile", profile_value(self.few.profile.as_ref()))
+            .with("sentences", self.parameters.sentences)
+            .with("bits", self.parameters.bits.value())
+            .with("profile", profile_value(self.parameters.profile.as_ref()))
     }
 
     fn profile(&self) -> Option<&Profile> {
-        self.few.profile.as_ref()
+        self.parameters.profile.as_ref()
     }
 
     fn sentences(&self) -> bool {
@@ -75,7 +77,7 @@ impl Method for HeavySentences {
         signature::BYTES
     }
 
-    fn lexicon(&self) -> Detail {
+    fn lexicon(&self) -> LexiconDetail {
         tfidf::WEIGHT.detail
     }
 
@@ -88,7 +90,7 @@ impl Method for HeavySentences {
         sketch.clear();
         sketch.length = page.len() as u32;
         weigh(page, self.lexicon.get().map(Arc::as_ref), &mut sketch.scratch);
-        self.few.put(page, sketch);
+        self.parameters.put(page, sketch);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -96,7 +98,7 @@ impl Method for HeavySentences {
     }
 
     fn advice(&self) -> Option<String> {
-        self.few.bits.advice()
+        self.parameters.bits.advice()
     }
 }
 
@@ -110,7 +112,7 @@ mod tests {
         let (documents, lexicon) = (toy::documents(), toy::lexicon());
         let expected: [&[f64]; 2] = [&[-0.361935, -0.361935, -0.517376], &[-0.087394, 0.396873]];
         for (features, expected) in documents.iter().zip(expected) {
-            let mut scratch = Scratch::default();
+            let mut scratch = Buffers::default();
             weigh(&Page { text: "", features }, Some(&lexicon), &mut scratch);
             let found: Vec<f64> = scratch.sums.iter().map(|&sum| sum as f64 / 1e9).collect();
             assert_eq!(found.len(), expected.len());

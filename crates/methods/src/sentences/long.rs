@@ -7,7 +7,7 @@
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
 
-use super::{Few, PARAMETERS};
+use super::{PARAMETERS, SentenceParameters};
 use crate::spec::profile_value;
 use crate::{About, Method, Page, Score, Sketch, signature};
 
@@ -22,12 +22,14 @@ pub(crate) const ABOUT: About = About {
     formula: "key = h(the two sentences of most words, in alphabetical order, one blank between them); accept: equal",
     example: "lookalike pairs --method long-sentences docs.jsonl -o pairs.jsonl",
     parameters: PARAMETERS,
-    make: |spec, setting| Ok(Box::new(LongSentences(Few::take("long-sentences", spec, setting)?))),
+    make: |spec, setting| {
+        Ok(Box::new(LongSentences(SentenceParameters::take("long-sentences", spec, setting)?)))
+    },
 };
 
 /// The method `long-sentences`.
 #[derive(Debug)]
-struct LongSentences(Few);
+struct LongSentences(SentenceParameters);
 
 impl Method for LongSentences {
     fn recipe(&self) -> Recipe {

@@ -11,10 +11,10 @@ use std::cmp::Ordering;
 use lookalike_text::Profile;
 
 use crate::signature::{self, Bits};
-use crate::{MethodError, Page, Scratch, Setting, Sketch, Spec, leading, parameters};
+use crate::{Buffers, MethodError, Page, Setting, Sketch, Spec, leading, parameters};
 
 /// The most sentences of a signature.
-const MOST: usize = 1000;
+const MAX_SENTENCES: usize = 1000;
 
 /// The parameters of both methods.
 const PARAMETERS: &[(&str, &str)] = &[
@@ -25,21 +25,22 @@ const PARAMETERS: &[(&str, &str)] = &[
 
 /// The parameters that both methods share.
 #[derive(Debug)]
-struct Few {
+struct SentenceParameters {
     sentences: usize,
     bits: Bits,
     profile: Option<Profile>,
 }
 
-impl Few {
+impl SentenceParameters {
     fn take(name: &str, mut spec: Spec, setting: &Setting) -> Result<Self, MethodError> {
         let wanted = "a number of sentences from 1 to 1000 is wanted";
-        let sentences = spec.value("sentences", 2, wanted, |sentences| (1..=MOST).contains(sentences))?;
+        let sentences =
+            spec.value("sentences", 2, wanted, |sentences| (1..=MAX_SENTENCES).contains(sentences))?;
         let bits = Bits::take(&mut spec)?;
         let profile = spec.profile(Some(Profile::yandex()))?;
         spec.finish()?;
         parameters::refuse_containment(name, setting)?;
-        Ok(Few { sentences, bits, profile })
+        Ok(SentenceParameters { sentences, bits, profile })
     }
 
     /// Makes `sketch` that of a document whose sentences have the weights in `sketch.scratch.sums`.
@@ -50,15 +51,15 @@ impl Few {
     }
 
     /// Leaves the sentences of greatest weight in `scratch.text`, in alphabetical order.
-    fn choose(&self, page: &Page<'_>, scratch: &mut Scratch) {
-        let Scratch { sums, places, text, .. } = scratch;
+    fn choose(&self, page: &Page<'_>, scratch: &mut Buffers) {
+        let Buffers { sums, positions, text, .. } = scratch;
         // Equal sentences weigh the same, so that they are equal in this order, too, and count once.
-        leading::few(self.sentences, page.sentence_count(), places, |a, b| {
+        leading::first_n(self.sentences, page.sentence_count(), positions, |a, b| {
             sums[b].cmp(&sums[a]).then_with(|| alphabetical(page, a, b))
         });
-        places.sort_unstable_by(|&a, &b| alphabetical(page, a as usize, b as usize));
+        positions.sort_unstable_by(|&a, &b| alphabetical(page, a as usize, b as usize));
         text.clear();
-        for (index, &sentence) in places.iter().enumerate() {
+        for (index, &sentence) in positions.iter().enumerate() {
             if index > 0 {
                 text.push(' ');
             }

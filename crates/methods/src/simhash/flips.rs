@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::WIDEST;
+use super::MAX_WORDS;
 
 /// Costs are whole numbers, so that sums of them do not depend on the order: this much is a factor of e.
 const SCALE: f64 = 1e9;
@@ -18,13 +18,13 @@ const RAREST: f64 = 1e-15;
 
 /// A set of bits: one that was tried before, and one bit more. Small, since it is moved about in a heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Set {
+pub(crate) struct FlipSet {
     /// Logarithm of how much less likely it is than no flip at all.
     cost: u64,
     /// The last of its bits, in the order from the most likely to the least.
     last: u16,
     size: u16,
-    /// Place of the set without that bit.
+    /// Index of the set without that bit.
     rest: u32,
 }
 
@@ -41,21 +41,26 @@ pub(crate) struct Limits {
 
 /// Buffers for [`likely`].
 #[derive(Debug, Default)]
-pub struct Room {
+pub struct FlipBuffers {
     /// Cost and number of each bit.
     costs: Vec<(u64, u16)>,
     /// Probabilities by number of flips.
     counts: Vec<f64>,
     /// Sets to be tried.
-    heap: Vec<Reverse<Set>>,
+    heap: Vec<Reverse<FlipSet>>,
     /// Sets that were tried and may get another bit.
-    tried: Vec<[u64; WIDEST]>,
+    tried: Vec<[u64; MAX_WORDS]>,
 }
 
 /// Gives every set of flips that is to be tried to `each`, from the most to the least likely; the empty one is not among
 /// them. `chances` are those of each bit, at most one half.
-pub(crate) fn likely(chances: &[f64], limits: Limits, room: &mut Room, mut each: impl FnMut(&[u64; WIDEST])) {
-    let Room { costs, counts, heap, tried } = room;
+pub(crate) fn likely(
+    chances: &[f64],
+    limits: Limits,
+    buffers: &mut FlipBuffers,
+    mut each: impl FnMut(&[u64; MAX_WORDS]),
+) {
+    let FlipBuffers { costs, counts, heap, tried } = buffers;
     costs.clear();
     costs.extend((0..).zip(chances).map(|(bit, &chance)| (cost(chance), bit)));
     costs.sort_unstable();
@@ -63,11 +68,11 @@ pub(crate) fn likely(chances: &[f64], limits: Limits, room: &mut Room, mut each:
     let enough = limits.target * at_most(chances, limits.k, counts);
     let mut reached = none;
     tried.clear();
-    tried.push([0; WIDEST]);
+    tried.push([0; MAX_WORDS]);
     heap.clear();
     let mut waiting = BinaryHeap::from(std::mem::take(heap));
     if limits.k > 0 {
-        waiting.extend(costs.first().map(|&(cost, _)| Reverse(Set { cost, last: 0, size: 1, rest: 0 })));
+        waiting.extend(costs.first().map(|&(cost, _)| Reverse(FlipSet { cost, last: 0, size: 1, rest: 0 })));
     }
     for _ in 0..limits.probes {
         if reached >= enough {
@@ -82,11 +87,11 @@ pub(crate) fn likely(chances: &[f64], limits: Limits, room: &mut Room, mut each:
         let Some(&(next, _)) = costs.get(usize::from(set.last) + 1) else { continue };
         let last = set.last + 1;
         // The next bit instead of the last one, and beside it.
-        waiting.push(Reverse(Set { cost: set.cost - own + next, last, ..set }));
+        waiting.push(Reverse(FlipSet { cost: set.cost - own + next, last, ..set }));
         if usize::from(set.size) < limits.k {
             let rest = tried.len() as u32;
             tried.push(bits);
-            waiting.push(Reverse(Set { cost: set.cost + next, last, size: set.size + 1, rest }));
+            waiting.push(Reverse(FlipSet { cost: set.cost + next, last, size: set.size + 1, rest }));
         }
     }
     *heap = waiting.into_vec();
@@ -136,9 +141,9 @@ mod tests {
 
     const ALL: Limits = Limits { k: 3, target: 2.0, probes: usize::MAX };
 
-    fn sets(chances: &[f64], limits: Limits) -> Vec<[u64; WIDEST]> {
+    fn sets(chances: &[f64], limits: Limits) -> Vec<[u64; MAX_WORDS]> {
         let mut all = Vec::new();
-        likely(chances, limits, &mut Room::default(), |set| all.push(*set));
+        likely(chances, limits, &mut FlipBuffers::default(), |set| all.push(*set));
         all
     }
 
@@ -178,7 +183,7 @@ mod tests {
         (chances[5], chances[383]) = (0.4, 0.3);
         let sets = sets(&chances, Limits { k: 2, target: 0.99, probes: 100 });
         let set = |bits: &[usize]| {
-            let mut set = [0; WIDEST];
+            let mut set = [0; MAX_WORDS];
             bits.iter().for_each(|bit| set[bit / 64] |= 1 << (bit % 64));
             set
         };
@@ -214,7 +219,7 @@ mod tests {
             let wanted = target * all.map(|set| chance(set, &chances)).sum::<f64>();
             let sets = sets(&chances, Limits { k: 3, target, probes: usize::MAX });
             let none = chance(0, &chances);
-            let tried = |sets: &[[u64; WIDEST]]| none + sets.iter().map(|set| chance(set[0], &chances)).sum::<f64>();
+            let tried = |sets: &[[u64; MAX_WORDS]]| none + sets.iter().map(|set| chance(set[0], &chances)).sum::<f64>();
             prop_assert!(tried(&sets) >= wanted - 1e-9);
             prop_assert!(sets.is_empty() || tried(&sets[..sets.len() - 1]) < wanted + 1e-9);
             let few = super::tests::sets(&chances, Limits { k: 3, target, probes: 2 });

@@ -1,6 +1,6 @@
 //! Fingerprints that were made elsewhere, as hexadecimal digits.
 
-use super::WIDEST;
+use super::MAX_WORDS;
 
 /// Digits of a fingerprint of so many bits.
 pub(super) fn digits(bits: usize) -> usize {
@@ -8,12 +8,12 @@ pub(super) fn digits(bits: usize) -> usize {
 }
 
 /// The fingerprint that `text` spells: as many digits as it takes, the highest bits first, between blanks at most.
-pub(super) fn read(text: &str, bits: usize) -> Option<[u64; WIDEST]> {
+pub(super) fn read(text: &str, bits: usize) -> Option<[u64; MAX_WORDS]> {
     let text = text.trim_ascii().as_bytes();
     if text.len() != digits(bits) {
         return None;
     }
-    let (mut words, mut all) = ([0; WIDEST], 0);
+    let (mut words, mut all) = ([0; MAX_WORDS], 0);
     for (word, digits) in words.iter_mut().zip(text.rchunks(16)) {
         for &digit in digits {
             let value = VALUES[usize::from(digit)];
@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_printed_is_read_back(words: [u64; WIDEST], bits in 8usize..=64 * WIDEST, upper: bool) {
+        fn what_is_printed_is_read_back(words: [u64; MAX_WORDS], bits in 8usize..=64 * MAX_WORDS, upper: bool) {
             let mut expected = words;
             for (place, word) in expected.iter_mut().enumerate() {
                 *word &= (0..64).filter(|bit| place * 64 + bit < bits).fold(0, |mask, bit| mask | 1 << bit);

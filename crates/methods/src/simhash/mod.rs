@@ -12,44 +12,44 @@
 //!
 //! Fingerprints that somebody has already can be given instead of texts, as hexadecimal digits.
 //!
-//! - `ballot`: from n-grams to the fingerprint
+//! - `vote_counter`: from n-grams to the fingerprint
 //! - `votes`: counting for all bits at once
-//! - `seen`: n-grams that count once
+//! - `hash_set`: n-grams that count once
 //! - `hex`: fingerprints that are given
 //! - `tables`: keys that miss no pair
 //! - `flips`: keys that miss few pairs
 
-mod ballot;
 mod flips;
+mod hash_set;
 mod hex;
-mod seen;
 pub(crate) mod tables;
+mod vote_counter;
 mod votes;
 
 use std::sync::{Arc, OnceLock};
 
 use lookalike_model::Recipe;
 
-pub(crate) use self::ballot::Ballot;
-pub(crate) use self::flips::Room;
+pub(crate) use self::flips::FlipBuffers;
 use self::flips::{Limits, likely, tail};
-pub(crate) use self::seen::Seen;
+pub(crate) use self::hash_set::HashSet64;
 use self::tables::{Blocks, Tables};
+pub(crate) use self::vote_counter::BitVoteCounter;
 use crate::{
-    About, Detail, Key, Lexicon, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec,
-    parameters, seed,
+    About, Buffers, Key, Lexicon, LexiconDetail, Member, Method, MethodError, Page, Score, Setting, Sketch,
+    Spec, parameters, seed,
 };
 
 const VERSION: u32 = 1;
 
 /// Words of the widest fingerprint.
-const WIDEST: usize = 6;
+const MAX_WORDS: usize = 6;
 
 /// The longest n-grams that anybody may want.
-const LONGEST: usize = 100;
+const MAX_NGRAM: usize = 100;
 
-/// Tag of the keys of a probabilistic search that only ask.
-const ASKS: u32 = 1;
+/// Tag of the query-only keys of a probabilistic search.
+const QUERY_ONLY: u32 = 1;
 
 /// Part of the pairs that a probabilistic search is to find.
 const TARGET: f64 = 0.95;
@@ -65,7 +65,7 @@ const SPREAD: f64 = 0.27;
 /// Numbers of probes, and how many in 100 of the pairs that [`SPREAD`] was fitted on are found by at most that number.
 /// 500 probes find all pairs one bit apart, 94 in 100 of those two bits apart, and 72 of those three bits apart; a
 /// probe costs about a sixth of a microsecond.
-const FOUND: [(usize, u32); 7] =
+const RECALL_BY_PROBES: [(usize, u32); 7] =
     [(10, 18), (50, 38), (100, 54), (200, 66), (500, 84), (1000, 91), (2000, 94)];
 
 /// The description of the method that `lookalike methods` shows.
@@ -119,7 +119,7 @@ impl Weight {
     }
 
     /// True when it matters how rare words are.
-    fn looks_up(self) -> bool {
+    fn uses_idf(self) -> bool {
         matches!(self, Weight::Idf | Weight::TfIdf)
     }
 }
@@ -149,7 +149,7 @@ impl SimHash {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let hex = spec.choice("from", &[("text", false), ("hex", true)])?;
         let wanted = "a number of bits from 8 to 384 is wanted";
-        let bits = spec.value("f", 64, wanted, |bits| (8..=64 * WIDEST).contains(bits))?;
+        let bits = spec.value("f", 64, wanted, |bits| (8..=64 * MAX_WORDS).contains(bits))?;
         let lengths = lengths(&mut spec)?;
         let weight = spec.choice("weight", &Weight::ALL)?;
         let k = spec.value("k", 3, "a number of bits below f is wanted", |&k: &u32| (k as usize) < bits)?;
@@ -164,7 +164,7 @@ impl SimHash {
         let c =
             spec.value("c", SPREAD, "a number above 0 and up to 100 is wanted", |&c| c > 0.0 && c <= 100.0)?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
-        if hex && (probabilistic || weight.looks_up()) {
+        if hex && (probabilistic || weight.uses_idf()) {
             return Err(MethodError::Unable(
                 "simhash:from=hex has fingerprints and knows no votes, which search=probabilistic and the weights idf \
                  and tfidf go by; leave these out"
@@ -172,7 +172,7 @@ impl SimHash {
             ));
         }
         let tables = Tables::new(bits, blocks, k as usize)
-            .map_err(|wanted| spec.bad("blocks", &blocks.to_string(), &wanted))?;
+            .map_err(|wanted| spec.value_error("blocks", &blocks.to_string(), &wanted))?;
         spec.finish()?;
         parameters::refuse_containment("simhash", setting)?;
         Ok(Box::new(SimHash {
@@ -200,53 +200,53 @@ impl SimHash {
     }
 
     /// The fingerprint, with words of 0 behind it; nothing for a document that has none.
-    fn fingerprint(&self, page: &Page<'_>, scratch: &mut Scratch) -> Option<[u64; WIDEST]> {
+    fn fingerprint(&self, page: &Page<'_>, scratch: &mut Buffers) -> Option<[u64; MAX_WORDS]> {
         if self.hex {
             return hex::read(page.text, self.bits);
         }
-        (!page.is_empty() && self.vote(page, scratch)).then(|| scratch.ballot.fingerprint())
+        (!page.is_empty() && self.vote(page, scratch)).then(|| scratch.bit_votes.fingerprint())
     }
 
     /// Counts the votes of all n-grams; false when they weigh nothing, as words that all documents have do by idf.
-    fn vote(&self, page: &Page<'_>, scratch: &mut Scratch) -> bool {
-        scratch.ballot.begin(self.bits, seed::salt(self.seed));
+    fn vote(&self, page: &Page<'_>, scratch: &mut Buffers) -> bool {
+        scratch.bit_votes.begin(self.bits, seed::salt(self.seed));
         if self.probabilistic {
             self.weigh(page, scratch);
-            scratch.weighted.iter().for_each(|&(gram, weight)| scratch.ballot.add_weighted(gram, weight));
+            scratch.weighted.iter().for_each(|&(gram, weight)| scratch.bit_votes.add_weighted(gram, weight));
         } else if self.weight == Weight::Tf {
-            self.lengths(page.len()).for_each(|n| scratch.ballot.add_windows(page.hashes(), n));
+            self.lengths(page.len()).for_each(|n| scratch.bit_votes.add_windows(page.hashes(), n));
         } else {
-            let Scratch { ballot, seen, places: words, .. } = scratch;
+            let Buffers { bit_votes, seen_grams, positions: words, .. } = scratch;
             let counts = self.weight.counts();
-            seen.begin(if counts { 0 } else { page.len() * self.lengths.len() });
-            self.each(page, words, |gram, weight| {
-                if counts || seen.insert(gram) {
-                    ballot.add_weighted(gram, weight);
+            seen_grams.begin(if counts { 0 } else { page.len() * self.lengths.len() });
+            self.for_each_gram(page, words, |gram, weight| {
+                if counts || seen_grams.insert(gram) {
+                    bit_votes.add_weighted(gram, weight);
                 }
             });
         }
-        scratch.ballot.end()
+        scratch.bit_votes.end()
     }
 
-    /// Gives every n-gram to `each` as often as it occurs, with what one occurrence weighs; `words` is room.
-    fn each(&self, page: &Page<'_>, words: &mut Vec<u32>, mut each: impl FnMut(u64, u64)) {
+    /// Gives every n-gram to `each` as often as it occurs, with what one occurrence weighs; `words` is a buffer.
+    fn for_each_gram(&self, page: &Page<'_>, words: &mut Vec<u32>, mut each: impl FnMut(u64, u64)) {
         words.clear();
         words.extend(page.hashes().iter().map(|&word| self.word_weight(word)));
         for n in self.lengths(page.len()) {
             let mut weight: u64 = words[..n - 1].iter().map(|&word| u64::from(word)).sum();
             for (start, gram) in page.grams(n).enumerate() {
                 weight += u64::from(words[start + n - 1]);
-                each(gram, if self.weight.looks_up() { weight } else { 1 });
+                each(gram, if self.weight.uses_idf() { weight } else { 1 });
                 weight -= u64::from(words[start]);
             }
         }
     }
 
     /// Fills `scratch.weighted` with every different n-gram and its weight.
-    fn weigh(&self, page: &Page<'_>, scratch: &mut Scratch) {
-        let Scratch { weighted, places: words, .. } = scratch;
+    fn weigh(&self, page: &Page<'_>, scratch: &mut Buffers) {
+        let Buffers { weighted, positions: words, .. } = scratch;
         weighted.clear();
-        self.each(page, words, |gram, weight| weighted.push((gram, weight)));
+        self.for_each_gram(page, words, |gram, weight| weighted.push((gram, weight)));
         weighted.sort_unstable();
         let counts = self.weight.counts();
         weighted.dedup_by(|later, first| {
@@ -258,28 +258,30 @@ impl SimHash {
 
     /// Hundredths of the idf of a word; before anything is known, all words weigh the same.
     fn word_weight(&self, word: u64) -> u32 {
-        let Some(lexicon) = self.lexicon.get().filter(|_| self.weight.looks_up()) else { return 1 };
+        let Some(lexicon) = self.lexicon.get().filter(|_| self.weight.uses_idf()) else { return 1 };
         (100.0 * lexicon.idf(lexicon.find(word).documents)).round() as u32
     }
 
     /// Appends keys for the fingerprints that near-duplicates most likely have, as far as they are not the document's.
-    fn ask(&self, fingerprint: &[u64], sketch: &mut Sketch) {
-        let Scratch { weighted, flips, ballot, .. } = &mut sketch.scratch;
+    fn push_query_keys(&self, fingerprint: &[u64], sketch: &mut Sketch) {
+        let Buffers { weighted, flips, bit_votes, .. } = &mut sketch.scratch;
         let squares: f64 = weighted.iter().map(|(_, weight)| (*weight as f64).powi(2)).sum();
         let spread = self.c * squares.sqrt();
-        let mut chances = [0.0; 64 * WIDEST];
+        let mut chances = [0.0; 64 * MAX_WORDS];
         for (bit, chance) in chances[..self.bits].iter_mut().enumerate() {
-            *chance = tail(ballot.margin(bit) as f64 / spread);
+            *chance = tail(bit_votes.margin(bit) as f64 / spread);
         }
         let limits = Limits { k: self.k as usize, target: self.target, probes: self.probes };
         likely(&chances[..self.bits], limits, flips, |flip| {
-            let mut asked = [0; WIDEST];
-            asked
+            let mut query = [0; MAX_WORDS];
+            query
                 .iter_mut()
                 .zip(fingerprint)
                 .zip(flip)
-                .for_each(|((asked, word), flip)| *asked = word ^ flip);
-            sketch.keys.push(Key { value: tables::whole(&asked[..fingerprint.len()]), tag: ASKS });
+                .for_each(|((query, word), flip)| *query = word ^ flip);
+            sketch
+                .keys
+                .push(Key { value: tables::fingerprint_hash(&query[..fingerprint.len()]), tag: QUERY_ONLY });
         });
     }
 
@@ -314,16 +316,16 @@ impl Method for SimHash {
         true
     }
 
-    fn asks(&self) -> bool {
+    fn has_query_keys(&self) -> bool {
         self.probabilistic
     }
 
-    fn only_asks(&self, tag: u32) -> bool {
-        self.probabilistic && tag == ASKS
+    fn is_query_only(&self, tag: u32) -> bool {
+        self.probabilistic && tag == QUERY_ONLY
     }
 
-    fn lexicon(&self) -> Detail {
-        if self.weight.looks_up() { Detail::Counts } else { Detail::Nothing }
+    fn lexicon(&self) -> LexiconDetail {
+        if self.weight.uses_idf() { LexiconDetail::Counts } else { LexiconDetail::Nothing }
     }
 
     fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
@@ -338,7 +340,7 @@ impl Method for SimHash {
         Ok(())
     }
 
-    fn refuses(&self, text: &str) -> Option<String> {
+    fn rejection_reason(&self, text: &str) -> Option<String> {
         (self.hex && hex::read(text, self.bits).is_none()).then(|| {
             let (digits, bits) = (hex::digits(self.bits), self.bits);
             format!("the text is no fingerprint of {bits} bits in {digits} hexadecimal digits, as simhash:from=hex wants")
@@ -354,8 +356,8 @@ impl Method for SimHash {
         sketch.length = folded(fingerprint);
         sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
         if self.probabilistic {
-            sketch.keys.push(Key { value: tables::whole(fingerprint), tag: 0 });
-            return self.ask(fingerprint, sketch);
+            sketch.keys.push(Key { value: tables::fingerprint_hash(fingerprint), tag: 0 });
+            return self.push_query_keys(fingerprint, sketch);
         }
         sketch.keys.extend((0..).zip(self.tables.keys(fingerprint)).map(|(tag, value)| Key { value, tag }));
     }
@@ -374,7 +376,7 @@ impl Method for SimHash {
         if self.probabilistic {
             return;
         }
-        let mut fingerprint = [0; WIDEST];
+        let mut fingerprint = [0; MAX_WORDS];
         fingerprint.iter_mut().zip(words(payload)).for_each(|(place, word)| *place = word);
         self.tables.split(&fingerprint[..self.width()], tag as usize, depth as usize, keys);
     }
@@ -382,7 +384,7 @@ impl Method for SimHash {
     fn advice(&self) -> Option<String> {
         if self.probabilistic {
             let (probes, found) =
-                FOUND.into_iter().rfind(|(probes, _)| *probes <= self.probes).unwrap_or((0, 0));
+                RECALL_BY_PROBES.into_iter().rfind(|(probes, _)| *probes <= self.probes).unwrap_or((0, 0));
             return Some(format!(
                 "simhash writes up to {} keys of 16 bytes for a document, one for its own fingerprint of {} bytes and {} \
                  for others that a near-duplicate may have; in a trial {probes} of them found {found} in 100 pairs that \
@@ -409,11 +411,11 @@ fn lengths(spec: &mut Spec) -> Result<Vec<usize>, MethodError> {
     let text = spec.text("n").unwrap_or_else(|| "3+5".to_owned());
     let wanted = "different lengths from 1 to 100 are wanted, such as 3 or 3+5";
     let parsed: Result<Vec<usize>, _> = text.split('+').map(str::parse).collect();
-    let mut lengths = parsed.map_err(|_| spec.bad("n", &text, wanted))?;
+    let mut lengths = parsed.map_err(|_| spec.value_error("n", &text, wanted))?;
     lengths.sort_unstable();
     let increasing = lengths.is_sorted_by(|a, b| a < b);
-    if !increasing || lengths.iter().any(|n| !(1..=LONGEST).contains(n)) {
-        return Err(spec.bad("n", &text, wanted));
+    if !increasing || lengths.iter().any(|n| !(1..=MAX_NGRAM).contains(n)) {
+        return Err(spec.value_error("n", &text, wanted));
     }
     Ok(lengths)
 }
@@ -553,14 +555,17 @@ mod tests {
         let made = sketch(&*method, "fFFf0000aaaa0001");
         assert_eq!(words(&made.payload).collect::<Vec<_>>(), [0xffff_0000_aaaa_0001]);
         assert_eq!(made.keys.len(), 4);
-        assert_eq!(method.refuses("ffff0000aaaa0001"), None);
+        assert_eq!(method.rejection_reason("ffff0000aaaa0001"), None);
         assert!(sketch(&*method, "a rose is a rose").keys.is_empty());
-        let reason = method.refuses("a rose is a rose").unwrap();
+        let reason = method.rejection_reason("a rose is a rose").unwrap();
         assert!(reason.contains("64 bits in 16 hexadecimal digits"), "{reason}");
         assert!(
-            make("simhash:from=hex,f=100,k=4").refuses("0123").unwrap().contains("25 hexadecimal digits")
+            make("simhash:from=hex,f=100,k=4")
+                .rejection_reason("0123")
+                .unwrap()
+                .contains("25 hexadecimal digits")
         );
-        assert_eq!(make("simhash").refuses("a rose"), None);
+        assert_eq!(make("simhash").rejection_reason("a rose"), None);
         let text = "a rose is a rose is a rose";
         let spelled: String =
             words(&sketch(&*make("simhash"), text).payload).map(|word| format!("{word:016x}")).collect();
@@ -590,21 +595,21 @@ mod tests {
             let own = other.clone();
             other[0] ^= 7;
             assert_eq!(method.accept(&own, &other, 1), Some(Score::even(1.0 - 3.0 / bits as f64)));
-            let asked =
+            let query =
                 sketch(&*make(&format!("simhash:f={bits},search=probabilistic,target=1,probes=9")), text);
-            assert_eq!(asked.keys.len(), 10);
+            assert_eq!(query.keys.len(), 10);
         }
     }
 
     /// A text of `words` words, common ones more often, and the same with `edits` words replaced.
-    fn near_duplicates(words: usize, edits: usize, draws: &mut seed::Draws) -> [String; 2] {
+    fn near_duplicates(words: usize, edits: usize, rng: &mut seed::SeededRng) -> [String; 2] {
         // Frequencies fall with the rank, as those of words do.
         let even = |number: u64| (number >> 11) as f64 / (1u64 << 53) as f64;
         let word = |number: u64| format!("w{}", 20_000f64.powf(even(number)) as u64);
-        let text: Vec<String> = (0..words).map(|_| word(draws.next())).collect();
+        let text: Vec<String> = (0..words).map(|_| word(rng.next())).collect();
         let mut edited = text.clone();
         for _ in 0..edits {
-            edited[draws.next() as usize % words] = word(draws.next());
+            edited[rng.next() as usize % words] = word(rng.next());
         }
         [text.join(" "), edited.join(" ")]
     }
@@ -614,10 +619,10 @@ mod tests {
         let cases = [(0.95, 2000, 0.9, 1.0), (0.5, 2000, 0.4, 0.7), (0.95, 500, 0.75, 0.93)];
         for (target, probes, least, most) in cases {
             let method = make(&format!("simhash:search=probabilistic,target={target},probes={probes}"));
-            let mut draws = seed::Draws::new(1);
+            let mut rng = seed::SeededRng::new(1);
             let (mut near, mut found) = (0, 0);
             for (words, edits) in [(200, 1), (1000, 5)].into_iter().cycle().take(300) {
-                let texts = near_duplicates(words, edits, &mut draws);
+                let texts = near_duplicates(words, edits, &mut rng);
                 let [a, b] = texts.map(|text| sketch(&*method, &text));
                 let meets = a.keys.iter().any(|key| key.value == b.keys[0].value);
                 if a.payload == b.payload {
@@ -639,9 +644,9 @@ mod tests {
     fn advice_tells_of_all_keys_that_are_written() {
         let advice = |parameters: &str| {
             let method = make(&format!("simhash:search=probabilistic{parameters}"));
-            let mut draws = seed::Draws::new(5);
+            let mut rng = seed::SeededRng::new(5);
             let most =
-                (0..5).map(|_| sketch(&*method, &near_duplicates(60, 0, &mut draws)[0]).keys.len()).max();
+                (0..5).map(|_| sketch(&*method, &near_duplicates(60, 0, &mut rng)[0]).keys.len()).max();
             (method.advice().unwrap(), most.unwrap())
         };
         let (text, written) = advice("");
@@ -659,19 +664,19 @@ mod tests {
     #[test]
     fn one_key_is_kept_and_others_ask() {
         let method = make("simhash:search=probabilistic,probes=50");
-        let mut draws = seed::Draws::new(3);
-        let [text, _] = near_duplicates(300, 0, &mut draws);
+        let mut rng = seed::SeededRng::new(3);
+        let [text, _] = near_duplicates(300, 0, &mut rng);
         let made = sketch(&*method, &text);
         assert_eq!(made.payload, sketch(&*make("simhash"), &text).payload);
         let fingerprint: Vec<u64> = words(&made.payload).collect();
-        assert_eq!(made.keys[0], Key { value: tables::whole(&fingerprint), tag: 0 });
+        assert_eq!(made.keys[0], Key { value: tables::fingerprint_hash(&fingerprint), tag: 0 });
         assert_eq!(made.keys.len(), 51);
-        assert!(made.keys[1..].iter().all(|key| key.tag == 1 && method.only_asks(key.tag)));
-        assert!(!method.only_asks(0) && !make("simhash").only_asks(1));
+        assert!(made.keys[1..].iter().all(|key| key.tag == 1 && method.is_query_only(key.tag)));
+        assert!(!method.is_query_only(0) && !make("simhash").is_query_only(1));
         let mut near: Vec<u64> = Vec::new();
         for (a, b, c) in (0..65).flat_map(|a| (a..65).flat_map(move |b| (b..65).map(move |c| (a, b, c)))) {
             let flips = [a, b, c].iter().fold(0, |flips, bit| flips | 1u64.checked_shl(*bit).unwrap_or(0));
-            near.push(tables::whole(&[fingerprint[0] ^ flips]));
+            near.push(tables::fingerprint_hash(&[fingerprint[0] ^ flips]));
         }
         near.sort_unstable();
         assert!(made.keys.iter().all(|key| near.binary_search(&key.value).is_ok()));
@@ -694,7 +699,7 @@ mod tests {
         let text = "a rose is a red rose";
         for (weight, counts) in [("idf", false), ("tfidf", true)] {
             let method = make(&format!("simhash:n=1+2,weight={weight}"));
-            assert_eq!(method.lexicon(), Detail::Counts);
+            assert_eq!(method.lexicon(), LexiconDetail::Counts);
             method.learn(&known).unwrap();
             let mut sums = [0i64; 64];
             let all: Vec<&str> = text.split(' ').collect();
@@ -725,7 +730,7 @@ mod tests {
         assert_eq!(sketch(&*method, "a rose a a").payload, sketch(&*method, "rose").payload);
         let error = make("simhash:weight=idf").learn(&lexicon(&CORPUS[..1])).unwrap_err().to_string();
         assert!(error.contains("fewer than two documents"), "{error}");
-        assert_eq!(make("simhash").lexicon(), Detail::Nothing);
+        assert_eq!(make("simhash").lexicon(), LexiconDetail::Nothing);
     }
 
     #[test]
@@ -780,7 +785,7 @@ mod tests {
         let (mut differ, trials) = (0, 200);
         for number in 0..trials {
             let word = |place: u64| format!("w{number}x{place} ");
-            let text = |places: std::ops::Range<u64>| places.map(word).collect::<String>();
+            let text = |positions: std::ops::Range<u64>| positions.map(word).collect::<String>();
             let [a, b] = [text(0..41), text(10..51)].map(|text| fingerprint("simhash:n=1,f=384", &text));
             differ += a.iter().zip(&b).map(|(a, b)| u64::from((a ^ b).count_ones())).sum::<u64>();
         }
@@ -795,13 +800,13 @@ mod tests {
         #[test]
         fn fingerprints_equal_the_plain_sum_of_votes(text in "([a-d] ){1,60}", f in 8usize..=384, seed in 0u64..3) {
             let features = features(&text);
-            let turned = |x: u64| if seed == 1 { x } else { hash::mix(x ^ seed::salt(seed)) };
+            let salted = |x: u64| if seed == 1 { x } else { hash::mix(x ^ seed::salt(seed)) };
             let mut sums = vec![0i64; f];
             let fitting: Vec<usize> = [2, 3].into_iter().filter(|&n| n <= features.len()).collect();
             for n in if fitting.is_empty() { vec![features.len()] } else { fitting } {
                 for gram in features.grams(n) {
                     for (bit, sum) in sums.iter_mut().enumerate() {
-                        let hash = hash::nth(bit as u64 / 64, turned(gram));
+                        let hash = hash::nth(bit as u64 / 64, salted(gram));
                         *sum += if hash >> (bit % 64) & 1 == 1 { 1 } else { -1 };
                     }
                 }
@@ -814,9 +819,9 @@ mod tests {
 
         #[test]
         fn pairs_that_are_accepted_are_plausible(
-            words in prop::collection::vec(any::<u64>(), WIDEST),
+            words in prop::collection::vec(any::<u64>(), MAX_WORDS),
             flips in prop::collection::vec(0usize..384, 0..=3),
-            width in 1usize..=WIDEST,
+            width in 1usize..=MAX_WORDS,
         ) {
             let method = make("simhash:f=384");
             let mut other = words.clone();

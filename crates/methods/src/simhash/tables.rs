@@ -13,13 +13,13 @@ use lookalike_text::hash;
 type Mask = Vec<u64>;
 
 /// More tables than this cost more than they save.
-const MOST_TABLES: u128 = 256;
+const MAX_TABLES: u128 = 256;
 
 /// Stricter keys of one member of a group: each depth has at most this many.
-const MOST_SPLITS: u128 = 64;
+const MAX_SPLITS: u128 = 64;
 
 /// Depths at which groups fall apart.
-const MOST_DEPTHS: usize = 8;
+const MAX_DEPTHS: usize = 8;
 
 /// The numbers of blocks that bits are cut into: first all bits, then perhaps those that a choice of blocks leaves
 /// over.
@@ -74,21 +74,21 @@ impl Tables {
         if first > bits || second.is_some_and(|second| second > left) {
             return Err("every block must have at least one bit".to_owned());
         }
-        let count = choices(first, k).saturating_mul(second.map_or(1, |second| choices(second, k)));
-        if count > MOST_TABLES {
+        let count = binomial(first, k).saturating_mul(second.map_or(1, |second| binomial(second, k)));
+        if count > MAX_TABLES {
             return Err(format!(
-                "that makes {count} tables, and more than {MOST_TABLES} do not pay; use less"
+                "that makes {count} tables, and more than {MAX_TABLES} do not pay; use less"
             ));
         }
         let all: Vec<usize> = (0..bits).rev().collect();
-        let masks = cuts(&all, bits, first, k).into_iter().flat_map(|mask| match second {
+        let masks = block_masks(&all, bits, first, k).into_iter().flat_map(|mask| match second {
             None => vec![mask],
             Some(second) => {
-                let inner = cuts(&unset(&all, &mask), bits, second, k);
+                let inner = block_masks(&unmasked(&all, &mask), bits, second, k);
                 inner.into_iter().map(|inner| union(&mask, &inner)).collect()
             }
         });
-        let table = |mask: Mask| Table { splits: splits(&unset(&all, &mask), bits, k), mask };
+        let table = |mask: Mask| Table { splits: splits(&unmasked(&all, &mask), bits, k), mask };
         Ok(Tables { tables: masks.map(table).collect() })
     }
 
@@ -123,7 +123,7 @@ impl Tables {
 }
 
 /// Hash of a whole fingerprint, unlike the keys of tables.
-pub(crate) fn whole(fingerprint: &[u64]) -> u64 {
+pub(crate) fn fingerprint_hash(fingerprint: &[u64]) -> u64 {
     fingerprint.iter().fold(0, |state, &word| hash::mix(state ^ hash::mix(word)))
 }
 
@@ -138,10 +138,10 @@ fn splits(left: &[usize], bits: usize, k: usize) -> Vec<Vec<Mask>> {
     let mut designs: Vec<Vec<Mask>> = Vec::new();
     let mut longest = 0;
     for equal in 1..=left.len().saturating_sub(k) {
-        if designs.len() == MOST_DEPTHS || choices(k + equal, k) > MOST_SPLITS {
+        if designs.len() == MAX_DEPTHS || binomial(k + equal, k) > MAX_SPLITS {
             break;
         }
-        let masks = cuts(left, bits, k + equal, k);
+        let masks = block_masks(left, bits, k + equal, k);
         let shortest = masks.iter().map(|mask| size(mask)).min().unwrap_or(0);
         if shortest > longest {
             longest = shortest;
@@ -151,9 +151,9 @@ fn splits(left: &[usize], bits: usize, k: usize) -> Vec<Vec<Mask>> {
     designs
 }
 
-/// Cuts `places` into blocks and returns a mask for each choice of all but `k` of them.
-fn cuts(places: &[usize], bits: usize, blocks: usize, k: usize) -> Vec<Mask> {
-    let blocks = cut(places, blocks);
+/// Cuts `positions` into blocks and returns a mask for each choice of all but `k` of them.
+fn block_masks(positions: &[usize], bits: usize, blocks: usize, k: usize) -> Vec<Mask> {
+    let blocks = split_into_blocks(positions, blocks);
     let mask = |chosen: Vec<usize>| {
         let mut mask = vec![0; bits.div_ceil(64)];
         for place in chosen.into_iter().flat_map(|block| blocks[block]) {
@@ -165,10 +165,10 @@ fn cuts(places: &[usize], bits: usize, blocks: usize, k: usize) -> Vec<Mask> {
 }
 
 /// Blocks of sizes that differ by at most one, larger ones first.
-fn cut(places: &[usize], blocks: usize) -> Vec<&[usize]> {
-    let (size, larger) = (places.len() / blocks, places.len() % blocks);
+fn split_into_blocks(positions: &[usize], blocks: usize) -> Vec<&[usize]> {
+    let (size, larger) = (positions.len() / blocks, positions.len() % blocks);
     let start = |block: usize| block * size + block.min(larger);
-    (0..blocks).map(|block| &places[start(block)..start(block + 1)]).collect()
+    (0..blocks).map(|block| &positions[start(block)..start(block + 1)]).collect()
 }
 
 /// All choices of `take` numbers below `of`, in order.
@@ -188,14 +188,14 @@ fn subsets(of: usize, take: usize) -> Vec<Vec<usize>> {
 }
 
 /// Number of choices of `take` out of `of`, or as many as fit.
-fn choices(of: usize, take: usize) -> u128 {
+fn binomial(of: usize, take: usize) -> u128 {
     let take = take.min(of - take);
     (0..take).fold(1u128, |count, place| count.saturating_mul((of - place) as u128) / (place as u128 + 1))
 }
 
-/// The places that are not in `mask`.
-fn unset(places: &[usize], mask: &[u64]) -> Vec<usize> {
-    places.iter().copied().filter(|place| mask[place / 64] >> (place % 64) & 1 == 0).collect()
+/// The positions that are not in `mask`.
+fn unmasked(positions: &[usize], mask: &[u64]) -> Vec<usize> {
+    positions.iter().copied().filter(|place| mask[place / 64] >> (place % 64) & 1 == 0).collect()
 }
 
 fn union(a: &[u64], b: &[u64]) -> Mask {
@@ -234,8 +234,8 @@ mod tests {
 
     /// The masked bits of `hash`, moved together.
     fn together(hash: u64, mask: u64) -> String {
-        let places = (0..8).rev().filter(|place| mask >> place & 1 == 1);
-        places.map(|place| if hash >> place & 1 == 1 { '1' } else { '0' }).collect()
+        let positions = (0..8).rev().filter(|place| mask >> place & 1 == 1);
+        positions.map(|place| if hash >> place & 1 == 1 { '1' } else { '0' }).collect()
     }
 
     /// Documents of a table by key, as the thesis prints them.
@@ -333,7 +333,7 @@ mod tests {
             let design = tables(64, blocks, k);
             assert_eq!((design.len(), design.shortest()), (count, shortest), "{blocks} blocks, {k} bits");
         }
-        let counts = [(4, 2), (4, 3), (5, 3), (6, 3), (8, 4), (3, 1)].map(|(of, take)| choices(of, take));
+        let counts = [(4, 2), (4, 3), (5, 3), (6, 3), (8, 4), (3, 1)].map(|(of, take)| binomial(of, take));
         assert_eq!(counts, [6, 4, 10, 20, 70, 3]);
     }
 
@@ -406,7 +406,7 @@ mod tests {
                 design.keys(&one).zip(design.keys(&two)).enumerate().filter(|(_, (a, b))| a == b).map(|(i, _)| i).collect();
             prop_assert!(!shared.is_empty());
             for table in shared {
-                for depth in 1..=MOST_DEPTHS {
+                for depth in 1..=MAX_DEPTHS {
                     let (mut left, mut right) = (Vec::new(), Vec::new());
                     design.split(&one, table, depth, &mut left);
                     design.split(&two, table, depth, &mut right);
@@ -449,7 +449,7 @@ mod tests {
                     .iter()
                     .flatten()
                     .any(|mask| mask.iter().zip(&table.mask).any(|(a, b)| a & b != 0));
-                assert!(!overlap && table.splits.len() <= MOST_DEPTHS);
+                assert!(!overlap && table.splits.len() <= MAX_DEPTHS);
             }
         }
         let design = tables(64, "4", 3);

@@ -55,7 +55,7 @@ impl Votes {
 
     /// Writes the counters of all sets together; `weight` is that of all hashes.
     #[inline(always)]
-    pub(super) fn count(&self, weight: u64, count: &mut Count) {
+    pub(super) fn count(&self, weight: u64, count: &mut BitCounts) {
         count.weight = weight;
         // Two sets are added at a time, and two sums, as in a tournament; what each match carries goes to the next plane.
         let mut carries = [[0; LANES / 2]; MATCHES];
@@ -75,20 +75,20 @@ impl Votes {
 
 /// Numbers of hashes that have a bit, or their weights.
 #[derive(Debug)]
-pub(super) struct Count {
-    /// Those above [`Count::used`] mean nothing.
+pub(super) struct BitCounts {
+    /// Those above [`BitCounts::used`] mean nothing.
     planes: [u64; 64],
     /// Of all hashes.
     weight: u64,
 }
 
-impl Default for Count {
+impl Default for BitCounts {
     fn default() -> Self {
-        Count { planes: [0; 64], weight: 0 }
+        BitCounts { planes: [0; 64], weight: 0 }
     }
 }
 
-impl Count {
+impl BitCounts {
     /// The bits that more than half of the hashes have.
     #[inline(always)]
     pub(super) fn majority(&self) -> u64 {
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn count(hashes: &[u64]) -> Count {
+    fn count(hashes: &[u64]) -> BitCounts {
         let mut votes = Votes::default();
         for some in hashes.chunks(BLOCK) {
             let mut block = [0; BLOCK];
@@ -175,8 +175,8 @@ mod tests {
         counted(&votes, hashes.len() as u64)
     }
 
-    fn counted(votes: &Votes, weight: u64) -> Count {
-        let mut count = Count { planes: [u64::MAX; 64], weight: 7 };
+    fn counted(votes: &Votes, weight: u64) -> BitCounts {
+        let mut count = BitCounts { planes: [u64::MAX; 64], weight: 7 };
         votes.count(weight, &mut count);
         count
     }

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counters in a word.
-const TO_A_WORD: u64 = 32;
+const COUNTERS_PER_WORD: u64 = 32;
 
 /// A table of counters; hashes share counters, so that a count may be too high and is never too low.
 #[derive(Debug)]
@@ -22,18 +22,19 @@ impl Counters {
 
     /// The table itself, a word for every 32 counters.
     pub(super) fn words(&self) -> &[AtomicU64] {
-        self.words.get_or_init(|| (0..(1u64 << self.bits) / TO_A_WORD).map(|_| AtomicU64::new(0)).collect())
+        self.words
+            .get_or_init(|| (0..(1u64 << self.bits) / COUNTERS_PER_WORD).map(|_| AtomicU64::new(0)).collect())
     }
 
     /// The word of a hash, and where in it its counter is.
-    fn place(&self, hash: u64) -> (usize, u64) {
+    fn word_and_shift(&self, hash: u64) -> (usize, u64) {
         let slot = hash & ((1 << self.bits) - 1);
-        ((slot / TO_A_WORD) as usize, slot % TO_A_WORD * 2)
+        ((slot / COUNTERS_PER_WORD) as usize, slot % COUNTERS_PER_WORD * 2)
     }
 
     /// Counts one more, up to two.
     pub(super) fn add(&self, hash: u64) {
-        let (word, shift) = self.place(hash);
+        let (word, shift) = self.word_and_shift(hash);
         let more = |counters: u64| (counters >> shift & 3 < 2).then(|| counters + (1 << shift));
         let _ = self.words()[word].fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
     }
@@ -51,7 +52,7 @@ impl Counters {
 
     /// True for what was counted twice or more.
     pub(super) fn repeated(&self, hash: u64) -> bool {
-        let (word, shift) = self.place(hash);
+        let (word, shift) = self.word_and_shift(hash);
         self.words.get().is_some_and(|words| words[word].load(Ordering::Relaxed) >> shift & 3 == 2)
     }
 

@@ -18,14 +18,14 @@ use lookalike_text::Profile;
 use self::counters::Counters;
 use crate::shares;
 use crate::spec::profile_value;
-use crate::surveys::{self, Mark};
+use crate::surveys::{self, Magic};
 use crate::{
-    About, Key, Member, Method, MethodError, Page, Score, Scratch, Setting, Sketch, Spec, Survey, parameters,
+    About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey, parameters,
 };
 
 const VERSION: u32 = 1;
 
-const MARK: &Mark = b"spex   1";
+const MAGIC: &Magic = b"spex   1";
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {
@@ -174,7 +174,7 @@ impl Survey for Spex {
         (self.n - self.shortest + 1) as u32
     }
 
-    fn see(&self, pass: u32, page: &Page<'_>, _: &mut Scratch) {
+    fn observe(&self, pass: u32, page: &Page<'_>, _: &mut Buffers) {
         let length = self.shortest + pass as usize;
         let filled = self.filled(pass);
         if pass == 0 {
@@ -201,13 +201,13 @@ impl Survey for Spex {
 
     fn save(&self) -> Vec<u8> {
         let words = self.tables.iter().flat_map(Counters::words);
-        surveys::save(MARK, words.map(|word| word.load(Ordering::Relaxed).to_le_bytes()))
+        surveys::save(MAGIC, words.map(|word| word.load(Ordering::Relaxed).to_le_bytes()))
     }
 
     fn load(&self, saved: &[u8]) -> bool {
         let words = self.tables.iter().flat_map(Counters::words);
         let count = words.clone().count();
-        let Some(saved) = surveys::load(MARK, count, saved) else { return false };
+        let Some(saved) = surveys::load(MAGIC, count, saved) else { return false };
         for (word, saved) in words.zip(saved) {
             word.store(u64::from_le_bytes(*saved), Ordering::Relaxed);
         }
@@ -216,7 +216,7 @@ impl Survey for Spex {
 
     fn merge(&self, pass: u32, saved: &[u8]) -> bool {
         let each = self.tables[0].words().len();
-        let Some(saved) = surveys::load(MARK, each * self.tables.len(), saved) else { return false };
+        let Some(saved) = surveys::load(MAGIC, each * self.tables.len(), saved) else { return false };
         // The other table is known before the pass.
         let filled = saved.chunks(each).nth(pass as usize % self.tables.len()).unwrap_or_default();
         self.filled(pass).merge(filled.iter().map(|word| u64::from_le_bytes(*word)));
@@ -242,18 +242,18 @@ mod tests {
         features
     }
 
-    fn see(method: &dyn Method, pass: u32, text: &str) {
+    fn observe(method: &dyn Method, pass: u32, text: &str) {
         let features = read(text);
         if !features.is_empty() {
             let page = Page { text, features: &features };
-            method.survey().unwrap().see(pass, &page, &mut Scratch::default());
+            method.survey().unwrap().observe(pass, &page, &mut Buffers::default());
         }
     }
 
     fn survey(method: &dyn Method, texts: &[String]) {
         let survey = method.survey().unwrap();
         for pass in 0..survey.passes() {
-            texts.iter().for_each(|text| see(method, pass, text));
+            texts.iter().for_each(|text| observe(method, pass, text));
             survey.end(pass);
         }
     }
@@ -319,7 +319,7 @@ mod tests {
         survey(&*whole, &texts);
         for pass in 0..3 {
             for (index, text) in texts.iter().enumerate() {
-                see(&*half, pass, text);
+                observe(&*half, pass, text);
                 if index == pass as usize {
                     let saved = half.survey().unwrap().save();
                     half = make(spec);
@@ -354,14 +354,14 @@ mod tests {
 
         #[test]
         fn few_counters_lose_nothing_and_the_order_does_not_matter(texts in texts(), n in 1usize..5) {
-            let [full, few, turned] = ["counters=20", "counters=5", "counters=5"].map(|counters| make(&format!("spex:n={n},{counters}")));
+            let [full, few, reversed] = ["counters=20", "counters=5", "counters=5"].map(|counters| make(&format!("spex:n={n},{counters}")));
             let reverse: Vec<String> = texts.iter().rev().cloned().collect();
             survey(&*full, &texts);
             survey(&*few, &texts);
-            survey(&*turned, &reverse);
+            survey(&*reversed, &reverse);
             for text in &texts {
                 prop_assert!(keys(&*full, text).is_subset(&keys(&*few, text)));
-                prop_assert_eq!(keys(&*few, text), keys(&*turned, text));
+                prop_assert_eq!(keys(&*few, text), keys(&*reversed, text));
             }
         }
 

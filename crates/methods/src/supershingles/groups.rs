@@ -7,10 +7,10 @@ use crate::minhash::classic;
 use crate::minhash::rabin::Functions;
 use crate::seed;
 use crate::spec::profile_value;
-use crate::{MethodError, Page, Scratch, Setting, Spec, lanes, parameters};
+use crate::{Buffers, MethodError, Page, Setting, Spec, lanes, parameters};
 
 /// More minima than this say nothing new about a document.
-const MOST_VALUES: usize = 4096;
+const MAX_VALUES: usize = 4096;
 
 /// Parameters that minima and groups of them have.
 pub(crate) const PARAMETERS: [(&str, &str); 6] = [
@@ -41,13 +41,13 @@ impl Groups {
     /// Takes the parameters out of `spec`.
     pub(crate) fn take(spec: &mut Spec, setting: &Setting) -> Result<Self, MethodError> {
         let values: usize = spec.value("values", 84, "a number from 1 to 4096 is wanted", |values| {
-            (1..=MOST_VALUES).contains(values)
+            (1..=MAX_VALUES).contains(values)
         })?;
         let wanted = format!("a number that divides {values}, the number of values, is wanted");
         let count =
             spec.value("groups", 6, &wanted, |&groups| groups > 0 && values.is_multiple_of(groups))?;
         if !values.is_multiple_of(count) {
-            return Err(spec.bad(
+            return Err(spec.value_error(
                 "values",
                 &values.to_string(),
                 &format!("a multiple of {count}, the groups, is wanted"),
@@ -97,13 +97,13 @@ impl Groups {
     }
 
     /// Fills `scratch.values` with one hash for each group of a document that has words.
-    pub(crate) fn hash(&self, page: &Page<'_>, sorted: bool, scratch: &mut Scratch) {
+    pub(crate) fn hash(&self, page: &Page<'_>, sorted: bool, scratch: &mut Buffers) {
         let (shingles, salt) = (page.grams(self.shingle), seed::salt(self.seed));
         match &self.functions {
             None => classic::minima(shingles, self.values, salt, scratch),
             Some(functions) => functions.minima(shingles, scratch),
         }
-        let Scratch { values: minima, bytes, .. } = scratch;
+        let Buffers { values: minima, bytes, .. } = scratch;
         if sorted {
             minima.sort_unstable();
         }
@@ -111,15 +111,15 @@ impl Groups {
         for group in 0..self.count {
             bytes.clear();
             bytes.extend(minima[group * size..][..size].iter().flat_map(|minimum| minimum.to_le_bytes()));
-            // The place is one that has been read already.
+            // This slot is one that has been read already.
             minima[group] = hash::word(bytes);
         }
         minima.truncate(self.count);
     }
 
     /// Appends the payload of a document: its groups' hashes, or nothing but zeros without words.
-    pub(crate) fn lay(&self, hashes: &[u64], payload: &mut Vec<u8>) {
-        lanes::lay(hashes.iter().copied(), payload);
+    pub(crate) fn append_payload(&self, hashes: &[u64], payload: &mut Vec<u8>) {
+        lanes::append(hashes.iter().copied(), payload);
         payload.resize(8 * self.count, 0);
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         let text = "a rose is a rose is a rose";
         lookalike_text::Analyser::new(&Profile::web()).read(text, &mut features);
         let page = Page { text, features: &features };
-        let mut scratch = Scratch::default();
+        let mut scratch = Buffers::default();
         // The published minima.
         let minima =
             [0x3ae5_4cc9_251a_e729u64, 0x6c7a_cebf_b657_adf9, 0x0c81_4b34_8629_6f31, 0x28ec_852d_3bc1_208c];

@@ -89,7 +89,7 @@ impl Method for SuperShingles {
         8 * self.groups.count()
     }
 
-    fn holds(&self) -> u64 {
+    fn resident_bytes(&self) -> u64 {
         self.groups.bytes()
     }
 
@@ -97,7 +97,7 @@ impl Method for SuperShingles {
         sketch.clear();
         sketch.length = page.len() as u32;
         if page.is_empty() {
-            return self.groups.lay(&[], &mut sketch.payload);
+            return self.groups.append_payload(&[], &mut sketch.payload);
         }
         self.groups.hash(page, self.sorted, &mut sketch.scratch);
         let supershingles = &mut sketch.scratch.values;
@@ -109,7 +109,7 @@ impl Method for SuperShingles {
             let key = |(place, &value): (u64, &u64)| Key { value: hash::nth(place, value), tag: 0 };
             sketch.keys.extend((1..).zip(supershingles.iter()).map(key));
         }
-        self.groups.lay(supershingles, &mut sketch.payload);
+        self.groups.append_payload(supershingles, &mut sketch.payload);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -152,7 +152,7 @@ impl Method for SuperShingles {
 pub(crate) mod tests {
     use super::*;
     use crate::minhash::bands::Bands;
-    use crate::trial::{hold_share, sketch, texts};
+    use crate::trial::{assert_share, sketch, texts};
 
     /// Resemblance, its 14th power, P(≥1) and P(≥2) of 6 groups of 14, the 6th power, P(≥2) of 6 groups of 6.
     pub(crate) const PUBLISHED: [[f64; 6]; 5] = [
@@ -205,8 +205,8 @@ pub(crate) mod tests {
                     ones += usize::from(one.accept(&a.payload, &b.payload, 1).is_some());
                     twos += usize::from(two.accept(&a.payload, &b.payload, 1).is_some());
                 }
-                hold_share(&format!("{family}, one at {p}"), ones, trials, at_least_one);
-                hold_share(&format!("{family}, two at {p}"), twos, trials, at_least_two);
+                assert_share(&format!("{family}, one at {p}"), ones, trials, at_least_one);
+                assert_share(&format!("{family}, two at {p}"), twos, trials, at_least_two);
             }
         }
     }
@@ -216,9 +216,9 @@ pub(crate) mod tests {
         let method = make("supershingles");
         let rose = sketch(&*method, "a rose is a rose is a rose");
         assert_eq!((rose.keys.len(), rose.payload.len()), (6, 48));
-        let mut turned = rose.payload.clone();
-        turned.rotate_left(8);
-        assert_eq!(method.accept(&rose.payload, &turned, 6), None);
+        let mut rotated = rose.payload.clone();
+        rotated.rotate_left(8);
+        assert_eq!(method.accept(&rose.payload, &rotated, 6), None);
         assert_eq!(method.accept(&rose.payload, &rose.payload, 6), Some(Score::even(1.0)));
         let mut half = rose.payload.clone();
         half[..24].fill(9);

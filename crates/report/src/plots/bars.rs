@@ -1,30 +1,30 @@
 //! Bars over bins, of one or more series.
 
 use crate::html::{Html, thousands};
-use crate::plots::frame::{Frame, under};
-use crate::plots::legend::{self, COLOURS, Drawn, Entry};
+use crate::plots::frame::{Frame, label_below};
+use crate::plots::legend::{self, COLOURS, Entry, LegendSign};
 use crate::plots::sentence;
 use crate::study::{Axis, Bars};
-use crate::svg::{self, LETTER, Picture, WIDTH, figures, fit, rect, slanted, slanted_reach, width_of};
+use crate::svg::{self, LETTER_HEIGHT, Picture, WIDTH, figures, fit, rect, slanted, slanted_reach, width_of};
 use crate::tables::Head::{Number, Words};
 use crate::tables::{head, number};
 
 /// More bins than this do not get slanted names: only some are named.
 const MOST_SLANTED: usize = 16;
 /// The longest slanted name.
-const LONGEST: f64 = 125.0;
+const LONGEST_NAME: f64 = 125.0;
 /// Ways to fill a bar; not as many as colours, so that both repeat together late.
 const FILLS: usize = 3;
 
 /// Draws bars, and the table of their counts.
 pub(crate) fn draw(html: &mut Html, id: &str, bars: &Bars) {
     let mut frame = frame(bars, 0.0);
-    let naming = Naming::of(bars, &frame);
-    if let Naming::Slanted(_) = naming {
+    let layout = NameLayout::of(bars, &frame);
+    if let NameLayout::Slanted(_) = layout {
         frame = self::frame(bars, room_for_names(bars, &frame));
     }
     let entries = entries(bars);
-    let bottom = Frame::bottom() + naming.more();
+    let bottom = Frame::bottom() + layout.extra_height();
     let picture = Picture {
         id,
         size: (WIDTH, bottom + legend::height(&entries)),
@@ -34,13 +34,13 @@ pub(crate) fn draw(html: &mut Html, id: &str, bars: &Bars) {
     };
     svg::picture(html, &picture, |html| {
         frame.draw_upwards(html, &bars.y);
-        for (place, (name, counts)) in bars.series.iter().enumerate() {
+        for (index, (name, counts)) in bars.series.iter().enumerate() {
             for (bin, count) in counts.iter().enumerate().take(bars.bins.len()) {
-                bar(html, bars, &frame, (bin, place), *count, name);
+                bar(html, bars, &frame, (bin, index), *count, name);
             }
         }
-        frame.base(html, if naming.more() > 0.0 { "" } else { &bars.x });
-        naming.draw(html, bars, &frame);
+        frame.base(html, if layout.extra_height() > 0.0 { "" } else { &bars.x });
+        layout.draw(html, bars, &frame);
         legend::draw(html, &entries, bottom);
     });
     table(html, bars);
@@ -69,7 +69,7 @@ fn step(bars: &Bars, frame: &Frame) -> f64 {
     (right - left) / bars.bins.len().max(1) as f64
 }
 
-fn bar(html: &mut Html, bars: &Bars, frame: &Frame, (bin, place): (usize, usize), count: u64, name: &str) {
+fn bar(html: &mut Html, bars: &Bars, frame: &Frame, (bin, index): (usize, usize), count: u64, name: &str) {
     if count == 0 {
         return;
     }
@@ -77,54 +77,54 @@ fn bar(html: &mut Html, bars: &Bars, frame: &Frame, (bin, place): (usize, usize)
     // Air between bins where there are several bars in each; a hair where there is one.
     let air = if bars.series.len() > 1 { (to - from) * 0.12 } else { 0.4 };
     let wide = (to - from - 2.0 * air) / bars.series.len() as f64;
-    let left = from + air + place as f64 * wide;
-    let (top, bottom) = (frame.y.inside(count as f64), frame.edges().3);
+    let left = from + air + index as f64 * wide;
+    let (top, bottom) = (frame.y.clamped_coordinate(count as f64), frame.edges().3);
     // What is there at all can be seen.
     let top = top.min(bottom - 0.6);
     let whose = if bars.series.len() > 1 { format!("{name}, ") } else { String::new() };
     let title = format!("{whose}{}: {}", bars.bins[bin], thousands(count));
-    let class = class(place);
+    let class = class(index);
     rect(html, &class, (left, (wide - 0.4).max(0.4)), (top, bottom - top), Some(&title));
 }
 
-fn class(place: usize) -> String {
-    format!("block c{} fill-{}", place % COLOURS, place % FILLS)
+fn class(index: usize) -> String {
+    format!("block c{} fill-{}", index % COLOURS, index % FILLS)
 }
 
 /// Returns the space that slanted names of the first bins need to the left of the axes.
 fn room_for_names(bars: &Bars, frame: &Frame) -> f64 {
     let needs = |(bin, name): (usize, &String)| {
-        slanted_reach(&fit(name, LONGEST)) + 8.0 - (bin as f64 + 0.5) * step(bars, frame)
+        slanted_reach(&fit(name, LONGEST_NAME)) + 8.0 - (bin as f64 + 0.5) * step(bars, frame)
     };
     bars.bins.iter().enumerate().map(needs).fold(0.0, f64::max)
 }
 
 /// The layout of the names of bins.
-enum Naming {
+enum NameLayout {
     /// Horizontal below the bars, one name for every this many bins.
     Flat(usize),
     /// All names, slanted; they need this height.
     Slanted(f64),
 }
 
-impl Naming {
+impl NameLayout {
     fn of(bars: &Bars, frame: &Frame) -> Self {
         let widest = bars.bins.iter().map(|bin| width_of(bin)).fold(0.0, f64::max) + 6.0;
         let every = (widest / step(bars, frame)).ceil().max(1.0) as usize;
         // Numbers may be left out, since those around tell them; words may not.
         let numbers = bars.bins.iter().all(|bin| bin.starts_with(|c: char| c.is_ascii_digit() || c == '.'));
         if every == 1 || (numbers && every < bars.bins.len()) || bars.bins.len() > MOST_SLANTED {
-            return Naming::Flat(every);
+            return NameLayout::Flat(every);
         }
-        let reach = |bin: &String| slanted_reach(&fit(bin, LONGEST));
-        Naming::Slanted(bars.bins.iter().map(reach).fold(0.0, f64::max))
+        let reach = |bin: &String| slanted_reach(&fit(bin, LONGEST_NAME));
+        NameLayout::Slanted(bars.bins.iter().map(reach).fold(0.0, f64::max))
     }
 
     /// Room that it takes beyond the usual.
-    fn more(&self) -> f64 {
+    fn extra_height(&self) -> f64 {
         match self {
-            Naming::Flat(_) => 0.0,
-            Naming::Slanted(reach) => reach - 8.0,
+            NameLayout::Flat(_) => 0.0,
+            NameLayout::Slanted(reach) => reach - 8.0,
         }
     }
 
@@ -134,17 +134,18 @@ impl Naming {
             (from + to) / 2.0
         };
         match self {
-            Naming::Flat(every) => {
+            NameLayout::Flat(every) => {
                 for (bin, name) in bars.bins.iter().enumerate().step_by(*every) {
-                    under(html, middle(bin), &fit(name, WIDTH / 2.0));
+                    label_below(html, middle(bin), &fit(name, WIDTH / 2.0));
                 }
             }
-            Naming::Slanted(reach) => {
+            NameLayout::Slanted(reach) => {
                 let (left, right, _, bottom) = frame.edges();
                 for (bin, name) in bars.bins.iter().enumerate() {
                     // The first names may have less room to their left than they are long.
-                    let room = (middle(bin) / std::f64::consts::FRAC_1_SQRT_2 - LETTER).min(LONGEST);
-                    slanted(html, "end", (middle(bin) + 3.0, bottom + LETTER), &fit(name, room));
+                    let room =
+                        (middle(bin) / std::f64::consts::FRAC_1_SQRT_2 - LETTER_HEIGHT).min(LONGEST_NAME);
+                    slanted(html, "end", (middle(bin) + 3.0, bottom + LETTER_HEIGHT), &fit(name, room));
                 }
                 let name = fit(&bars.x, right - left);
                 svg::label(html, "middle", ((left + right) / 2.0, bottom + reach + 20.0), &name);
@@ -157,8 +158,8 @@ fn entries(bars: &Bars) -> Vec<Entry> {
     if bars.series.len() < 2 {
         return Vec::new();
     }
-    let entry = |(place, (name, _)): (usize, &(String, Vec<u64>))| Entry {
-        drawn: Drawn::Bar(class(place)),
+    let entry = |(index, (name, _)): (usize, &(String, Vec<u64>))| Entry {
+        sign: LegendSign::Bar(class(index)),
         name: name.clone(),
     };
     bars.series.iter().enumerate().map(entry).collect()

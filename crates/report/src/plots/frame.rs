@@ -3,7 +3,7 @@
 use crate::html::Html;
 use crate::plots::scale::Scale;
 use crate::study::Axis;
-use crate::svg::{LETTER, WIDTH, label, line, width_of};
+use crate::svg::{LETTER_HEIGHT, WIDTH, label, line, width_of};
 
 /// Height of what is between the axes.
 const INNER: f64 = 190.0;
@@ -52,9 +52,9 @@ impl Frame {
     pub(crate) fn draw(&self, html: &mut Html, x_name: &str, y_name: &str) {
         self.draw_upwards(html, y_name);
         let (_, _, top, bottom) = self.edges();
-        for tick in self.x.ticks_apart() {
+        for tick in self.x.spaced_ticks() {
             line(html, "grid", (tick.at, top), (tick.at, bottom));
-            under(html, tick.at, &tick.label);
+            label_below(html, tick.at, &tick.label);
         }
         self.base(html, x_name);
     }
@@ -80,28 +80,28 @@ impl Frame {
     /// True for what lies between the axes.
     pub(crate) fn contains(&self, (x, y): (f64, f64)) -> bool {
         let (left, right, top, bottom) = self.edges();
-        // A place is rounded to tenths.
+        // A coordinate is rounded to tenths.
         (left - 0.05..=right + 0.05).contains(&x) && (top - 0.05..=bottom + 0.05).contains(&y)
     }
 
-    /// A line through places, cut where it leaves the frame.
-    pub(crate) fn clip(&self, places: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
-        let mut stretches: Vec<Vec<(f64, f64)>> = Vec::new();
-        for two in places.windows(2) {
+    /// A line through points, cut where it leaves the frame.
+    pub(crate) fn clip(&self, points: &[(f64, f64)]) -> Vec<Vec<(f64, f64)>> {
+        let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
+        for two in points.windows(2) {
             let Some((from, to)) = self.clipped(two[0], two[1]) else { continue };
-            match stretches.last_mut() {
-                Some(stretch) if stretch.last() == Some(&from) => stretch.push(to),
-                _ => stretches.push(vec![from, to]),
+            match pieces.last_mut() {
+                Some(piece) if piece.last() == Some(&from) => piece.push(to),
+                _ => pieces.push(vec![from, to]),
             }
         }
-        stretches
+        pieces
     }
 
     /// The part of a straight line inside the frame (Liang and Barsky).
     fn clipped(&self, from: (f64, f64), to: (f64, f64)) -> Option<((f64, f64), (f64, f64))> {
         let (left, right, top, bottom) = self.edges();
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
-        let (mut enters, mut leaves) = (0.0f64, 1.0f64);
+        let (mut enter, mut leave) = (0.0f64, 1.0f64);
         for (towards, room) in
             [(-dx, from.0 - left), (dx, right - from.0), (-dy, from.1 - top), (dy, bottom - from.1)]
         {
@@ -110,9 +110,9 @@ impl Frame {
                     return None;
                 }
             } else if towards < 0.0 {
-                enters = enters.max(room / towards);
+                enter = enter.max(room / towards);
             } else {
-                leaves = leaves.min(room / towards);
+                leave = leave.min(room / towards);
             }
         }
         let at = |share: f64| match share {
@@ -120,7 +120,7 @@ impl Frame {
             1.0 => to,
             share => (from.0 + share * dx, from.1 + share * dy),
         };
-        (enters <= leaves).then(|| (at(enters), at(leaves)))
+        (enter <= leave).then(|| (at(enter), at(leave)))
     }
 }
 
@@ -128,14 +128,14 @@ impl Frame {
 const Y_TICKS: usize = 5;
 
 /// A name below the base line, moved inwards where it would leave the picture.
-pub(crate) fn under(html: &mut Html, at: f64, text: &str) {
+pub(crate) fn label_below(html: &mut Html, at: f64, text: &str) {
     let half = width_of(text) / 2.0;
     let (anchor, at) = match at {
         at if at + half > WIDTH => ("end", WIDTH - 1.0),
         at if at - half < 0.0 => ("start", 1.0),
         at => ("middle", at),
     };
-    label(html, anchor, (at, TOP + INNER + LETTER + 4.0), text);
+    label(html, anchor, (at, TOP + INNER + LETTER_HEIGHT + 4.0), text);
 }
 
 #[cfg(test)]

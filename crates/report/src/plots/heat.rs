@@ -1,11 +1,12 @@
 //! Coloured squares, each with its figure in it.
 
 use crate::html::Html;
-use crate::numbers::{self, NOTHING};
+use crate::numbers::{self, NO_VALUE};
 use crate::plots::sentence;
 use crate::study::Heat;
 use crate::svg::{
-    self, LETTER, Picture, WIDTH, figures, fit, label, label_with, place, slanted, slanted_reach, width_of,
+    self, LETTER_HEIGHT, Picture, WIDTH, coordinate, figures, fit, label, label_with, slanted, slanted_reach,
+    width_of,
 };
 use crate::tables::Head::{Number, Words};
 use crate::tables::{head, number};
@@ -15,9 +16,9 @@ const NARROWEST: f64 = 30.0;
 /// Nor wider than looks good.
 const WIDEST: f64 = 60.0;
 /// Height of a square.
-const HIGH: f64 = 22.0;
+const SQUARE_HEIGHT: f64 = 22.0;
 /// The longest name of a row or column.
-const LONGEST: f64 = 120.0;
+const LONGEST_NAME: f64 = 120.0;
 /// From here on the colour is so strong that figures are written in another; earlier on a dark page.
 const MIDDLE: f64 = 0.49;
 const STRONG: f64 = 0.69;
@@ -37,11 +38,16 @@ pub(crate) fn draw(html: &mut Html, id: &str, heat: &Heat) {
             layout.column(html, index, name);
         }
         for (row, name) in heat.rows.iter().enumerate() {
-            let middle = layout.top + (row as f64 + 0.5) * HIGH;
-            label(html, "end", (layout.left - 5.0, middle + 3.5), &fit(name, LONGEST));
+            let middle = layout.top + (row as f64 + 0.5) * SQUARE_HEIGHT;
+            label(html, "end", (layout.left - 5.0, middle + 3.5), &fit(name, LONGEST_NAME));
             for (column, other) in heat.columns.iter().enumerate() {
                 let value = value(heat, row, column);
-                layout.square(html, (row, column), value, &format!("{name}, {other}: {}", told(value)));
+                layout.square(
+                    html,
+                    (row, column),
+                    value,
+                    &format!("{name}, {other}: {}", value_label(value)),
+                );
             }
         }
     });
@@ -53,8 +59,8 @@ fn value(heat: &Heat, row: usize, column: usize) -> Option<f64> {
     heat.values.get(row)?.get(column).copied().flatten().filter(|value| value.is_finite())
 }
 
-fn told(value: Option<f64>) -> String {
-    value.map_or(NOTHING.to_owned(), numbers::share)
+fn value_label(value: Option<f64>) -> String {
+    value.map_or(NO_VALUE.to_owned(), numbers::share)
 }
 
 /// The positions of squares and names.
@@ -69,7 +75,7 @@ struct Layout {
 impl Layout {
     fn of(heat: &Heat) -> Self {
         let widest =
-            |names: &[String]| names.iter().map(|name| width_of(name).min(LONGEST)).fold(0.0, f64::max);
+            |names: &[String]| names.iter().map(|name| width_of(name).min(LONGEST_NAME)).fold(0.0, f64::max);
         let left = widest(&heat.rows) + 8.0;
         let columns = heat.columns.len().max(1) as f64;
         let flat = |wide: f64| widest(&heat.columns) + 4.0 <= wide;
@@ -80,17 +86,17 @@ impl Layout {
         let wide = if slanted { ((WIDTH - left - reach) / columns).clamp(NARROWEST, WIDEST) } else { wide };
         let ends = heat.columns.iter().enumerate().map(|(index, name)| {
             let middle = left + (index as f64 + 0.5) * wide;
-            if slanted { middle + slanted_reach(&fit(name, LONGEST)) } else { middle + wide / 2.0 }
+            if slanted { middle + slanted_reach(&fit(name, LONGEST_NAME)) } else { middle + wide / 2.0 }
         });
         let right = ends.fold(left + columns * wide, f64::max) + 4.0;
-        let top = if slanted { reach + 6.0 } else { LETTER + 8.0 };
-        let bottom = top + heat.rows.len().max(1) as f64 * HIGH + 4.0;
+        let top = if slanted { reach + 6.0 } else { LETTER_HEIGHT + 8.0 };
+        let bottom = top + heat.rows.len().max(1) as f64 * SQUARE_HEIGHT + 4.0;
         Layout { left, top, wide, slanted, size: (right.max(WIDTH), bottom) }
     }
 
     fn column(&self, html: &mut Html, index: usize, name: &str) {
         let middle = self.left + (index as f64 + 0.5) * self.wide;
-        let name = fit(name, LONGEST);
+        let name = fit(name, LONGEST_NAME);
         if self.slanted {
             slanted(html, "start", (middle, self.top - 5.0), &name);
         } else {
@@ -99,13 +105,14 @@ impl Layout {
     }
 
     fn square(&self, html: &mut Html, (row, column): (usize, usize), value: Option<f64>, title: &str) {
-        let (x, y) = (self.left + column as f64 * self.wide, self.top + row as f64 * HIGH);
+        let (x, y) = (self.left + column as f64 * self.wide, self.top + row as f64 * SQUARE_HEIGHT);
         let strength = value.map_or(0.0, |value| value.clamp(0.0, 1.0));
         let class = if value.is_some() { "square" } else { "square empty" };
-        let [x_place, y_place, wide, high] = [x + 0.5, y + 0.5, self.wide - 1.0, HIGH - 1.0].map(place);
+        let [x_text, y_text, wide, high] =
+            [x + 0.5, y + 0.5, self.wide - 1.0, SQUARE_HEIGHT - 1.0].map(coordinate);
         let opacity = format!("{strength:.3}");
         let mut attributes =
-            vec![("class", class), ("x", &*x_place), ("y", &*y_place), ("width", &*wide), ("height", &*high)];
+            vec![("class", class), ("x", &*x_text), ("y", &*y_text), ("width", &*wide), ("height", &*high)];
         attributes.extend(value.is_some().then_some(("fill-opacity", &*opacity)));
         html.element("rect", &attributes, |html| html.leaf("title", &[], title));
         let class = match strength {
@@ -113,13 +120,13 @@ impl Layout {
             MIDDLE.. => "figure middle",
             _ => "figure",
         };
-        let at = (x + self.wide / 2.0, y + HIGH / 2.0 + 3.3);
-        label_with(html, &[("class", class)], "middle", at, &told(value));
+        let at = (x + self.wide / 2.0, y + SQUARE_HEIGHT / 2.0 + 3.3);
+        label_with(html, &[("class", class)], "middle", at, &value_label(value));
     }
 }
 
 fn reach(names: &[String]) -> f64 {
-    names.iter().map(|name| slanted_reach(&fit(name, LONGEST))).fold(0.0, f64::max)
+    names.iter().map(|name| slanted_reach(&fit(name, LONGEST_NAME))).fold(0.0, f64::max)
 }
 
 fn describe(heat: &Heat) -> String {
@@ -151,7 +158,7 @@ fn table(html: &mut Html, heat: &Heat) {
                 head(html, name);
                 for column in 0..heat.columns.len() {
                     let value = value(heat, row, column);
-                    number(html, &value.map_or(NOTHING.to_owned(), numbers::number));
+                    number(html, &value.map_or(NO_VALUE.to_owned(), numbers::number));
                 }
             });
         }

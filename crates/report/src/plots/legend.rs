@@ -15,20 +15,20 @@ pub(crate) const RADIUS: f64 = 3.2;
 /// Height of a row.
 const ROW: f64 = 15.0;
 /// Width of the sign before a name.
-const DRAWN: f64 = 26.0;
+const SIGN_WIDTH: f64 = 26.0;
 /// Free room behind a name.
 const GAP: f64 = 12.0;
 
 /// The style of a line and its signs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct LineStyle {
     /// The number that selects colour, sign and dash.
     pub(crate) slot: usize,
     /// Solid, dashed or dotted.
     pub(crate) origin: Origin,
 }
 
-impl Look {
+impl LineStyle {
     /// The class with its colour.
     pub(crate) fn colour(self) -> String {
         format!("c{}", self.slot % COLOURS)
@@ -65,7 +65,7 @@ pub(crate) fn sign(
     title: Option<&str>,
 ) {
     let arm = radius / 3.0;
-    let around: &[(f64, f64)] = match which {
+    let unit_corners: &[(f64, f64)] = match which {
         0 => return circle(html, class, (x, y), radius, title),
         1 => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
         2 => &[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
@@ -90,7 +90,8 @@ pub(crate) fn sign(
             return shape(html, class, &plus.map(|(dx, dy)| (x + dx, y + dy)), title);
         }
     };
-    let corners: Vec<(f64, f64)> = around.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect();
+    let corners: Vec<(f64, f64)> =
+        unit_corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius)).collect();
     shape(html, class, &corners, title);
 }
 
@@ -98,16 +99,16 @@ pub(crate) fn sign(
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// The sign before the name.
-    pub(crate) drawn: Drawn,
+    pub(crate) sign: LegendSign,
     /// The name.
     pub(crate) name: String,
 }
 
 /// The sign before the name of an entry.
 #[derive(Debug)]
-pub(crate) enum Drawn {
+pub(crate) enum LegendSign {
     /// A line with its sign.
-    Line(Look),
+    Line(LineStyle),
     /// A sign, by its class, number and size.
     Sign(&'static str, usize, f64),
     /// A straight line of a class.
@@ -117,14 +118,14 @@ pub(crate) enum Drawn {
 }
 
 /// The x coordinate of an entry, its row, and its name cut to the width available.
-type Placed = (f64, usize, String);
+type PlacedEntry = (f64, usize, String);
 
 /// Entries in columns of one width; one behind the other where that takes fewer rows.
-fn rows(entries: &[Entry]) -> Vec<Placed> {
-    let names: Vec<String> = entries.iter().map(|entry| fit(&entry.name, WIDTH - DRAWN - 6.0)).collect();
-    let widths: Vec<f64> = names.iter().map(|name| DRAWN + width_of(name) + GAP).collect();
+fn rows(entries: &[Entry]) -> Vec<PlacedEntry> {
+    let names: Vec<String> = entries.iter().map(|entry| fit(&entry.name, WIDTH - SIGN_WIDTH - 6.0)).collect();
+    let widths: Vec<f64> = names.iter().map(|name| SIGN_WIDTH + width_of(name) + GAP).collect();
     let widest = widths.iter().copied().fold(0.0, f64::max);
-    let place = |widths: &[f64]| -> Vec<Placed> {
+    let arrange = |widths: &[f64]| -> Vec<PlacedEntry> {
         let (mut x, mut row) = (2.0, 0);
         let mut out = Vec::new();
         for (width, name) in widths.iter().zip(&names) {
@@ -136,8 +137,8 @@ fn rows(entries: &[Entry]) -> Vec<Placed> {
         }
         out
     };
-    let (columns, flow) = (place(&vec![widest; names.len()]), place(&widths));
-    let count = |placed: &[Placed]| placed.last().map_or(0, |(_, row, _)| row + 1);
+    let (columns, flow) = (arrange(&vec![widest; names.len()]), arrange(&widths));
+    let count = |placed: &[PlacedEntry]| placed.last().map_or(0, |(_, row, _)| row + 1);
     if count(&flow) < count(&columns) { flow } else { columns }
 }
 
@@ -150,17 +151,19 @@ pub(crate) fn height(entries: &[Entry]) -> f64 {
 pub(crate) fn draw(html: &mut Html, entries: &[Entry], top: f64) {
     for (entry, (x, row, name)) in entries.iter().zip(rows(entries)) {
         let y = top + row as f64 * ROW + ROW / 2.0;
-        let (from, to, middle) = ((x, y), (x + DRAWN - 6.0, y), (x + (DRAWN - 6.0) / 2.0, y));
-        match &entry.drawn {
-            Drawn::Line(look) => {
-                path(html, &look.line(), &[vec![from, to]]);
-                look.sign(html, middle, None);
+        let (from, to, middle) = ((x, y), (x + SIGN_WIDTH - 6.0, y), (x + (SIGN_WIDTH - 6.0) / 2.0, y));
+        match &entry.sign {
+            LegendSign::Line(style) => {
+                path(html, &style.line(), &[vec![from, to]]);
+                style.sign(html, middle, None);
             }
-            Drawn::Sign(class, which, radius) => sign(html, class, *which, middle, *radius, None),
-            Drawn::Rule(class) => line(html, class, from, to),
-            Drawn::Bar(class) => crate::svg::rect(html, class, (middle.0 - 5.0, 10.0), (y - 4.0, 8.0), None),
+            LegendSign::Sign(class, which, radius) => sign(html, class, *which, middle, *radius, None),
+            LegendSign::Rule(class) => line(html, class, from, to),
+            LegendSign::Bar(class) => {
+                crate::svg::rect(html, class, (middle.0 - 5.0, 10.0), (y - 4.0, 8.0), None)
+            }
         }
-        label(html, "start", (x + DRAWN - 2.0, y + 3.5), &name);
+        label(html, "start", (x + SIGN_WIDTH - 2.0, y + 3.5), &name);
     }
 }
 
@@ -171,24 +174,24 @@ mod tests {
     #[test]
     fn a_dozen_lines_look_different() {
         for origin in [Origin::Measured, Origin::Published] {
-            let looks: std::collections::BTreeSet<_> = (0..12)
+            let styles: std::collections::BTreeSet<_> = (0..12)
                 .map(|slot| {
                     let mut html = Html::default();
-                    let look = Look { slot, origin };
-                    look.sign(&mut html, (5.0, 5.0), None);
-                    (look.line(), html.finish())
+                    let style = LineStyle { slot, origin };
+                    style.sign(&mut html, (5.0, 5.0), None);
+                    (style.line(), html.finish())
                 })
                 .collect();
-            assert_eq!(looks.len(), 12);
+            assert_eq!(styles.len(), 12);
         }
         let theory: std::collections::BTreeSet<_> =
-            (0..12).map(|slot| Look { slot, origin: Origin::Theory }.line()).collect();
+            (0..12).map(|slot| LineStyle { slot, origin: Origin::Theory }.line()).collect();
         assert_eq!(theory.len(), 12);
     }
 
     #[test]
     fn long_legends_have_rows() {
-        let entry = |name: &str| Entry { drawn: Drawn::Rule("x"), name: name.to_owned() };
+        let entry = |name: &str| Entry { sign: LegendSign::Rule("x"), name: name.to_owned() };
         assert_eq!(height(&[]), 0.0);
         let long = "a".repeat(300);
         let lines = |entries: &[Entry]| rows(entries).iter().map(|(_, row, _)| *row).collect::<Vec<_>>();

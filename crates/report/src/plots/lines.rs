@@ -1,9 +1,9 @@
 //! Lines over an axis of numbers.
 
 use crate::html::Html;
-use crate::numbers::{self, NOTHING};
+use crate::numbers::{self, NO_VALUE};
 use crate::plots::frame::Frame;
-use crate::plots::legend::{self, Drawn, Entry, Look};
+use crate::plots::legend::{self, Entry, LegendSign, LineStyle};
 use crate::plots::{heights, interval, is_finite, sentence};
 use crate::study::{Lines, Origin, Point, Series};
 use crate::svg::{self, Picture, WIDTH, figures, line, path, shape};
@@ -32,12 +32,12 @@ pub(crate) fn draw(html: &mut Html, id: &str, lines: &Lines) {
     };
     svg::picture(html, &picture, |html| {
         frame.draw(html, &lines.x.name, &lines.y.name);
-        let looks = looks(&lines.series);
-        for (series, look) in lines.series.iter().zip(&looks) {
-            uncertainty(html, &frame, series, *look);
+        let styles = styles(&lines.series);
+        for (series, style) in lines.series.iter().zip(&styles) {
+            uncertainty(html, &frame, series, *style);
         }
-        for (series, look) in lines.series.iter().zip(&looks) {
-            curve(html, &frame, series, *look);
+        for (series, style) in lines.series.iter().zip(&styles) {
+            curve(html, &frame, series, *style);
         }
         legend::draw(html, &entries, Frame::bottom());
     });
@@ -50,25 +50,28 @@ fn finite(series: &Series) -> Series {
 }
 
 /// Series of one name have one colour and sign, wherever their numbers come from: they are to be compared.
-fn looks<'s>(series: &'s [Series]) -> Vec<Look> {
+fn styles<'s>(series: &'s [Series]) -> Vec<LineStyle> {
     let mut names: Vec<&str> = Vec::new();
-    let mut look = |series: &'s Series| {
+    let mut style = |series: &'s Series| {
         let slot = names.iter().position(|name| *name == series.name).unwrap_or(names.len());
         if slot == names.len() {
             names.push(&series.name);
         }
-        Look { slot, origin: series.origin }
+        LineStyle { slot, origin: series.origin }
     };
-    series.iter().map(&mut look).collect()
+    series.iter().map(&mut style).collect()
 }
 
 fn entries(series: &[Series]) -> Vec<Entry> {
-    let entry = |(series, look): (&Series, Look)| Entry { drawn: Drawn::Line(look), name: named(series) };
-    series.iter().zip(looks(series)).map(entry).collect()
+    let entry = |(series, style): (&Series, LineStyle)| Entry {
+        sign: LegendSign::Line(style),
+        name: display_name(series),
+    };
+    series.iter().zip(styles(series)).map(entry).collect()
 }
 
 /// The name of a series, and where it comes from when that is not this run.
-fn named(series: &Series) -> String {
+fn display_name(series: &Series) -> String {
     let origin = match series.origin {
         Origin::Measured => return series.name.clone(),
         Origin::Theory => "theory",
@@ -81,19 +84,20 @@ fn named(series: &Series) -> String {
 }
 
 /// Returns the points that can be placed on both axes, with their coordinates.
-fn places(frame: &Frame, points: &[Point]) -> Vec<(Point, (f64, f64))> {
-    let place = |point: &Point| Some((*point, (frame.x.place(point.x)?, frame.y.place(point.y)?)));
-    points.iter().filter_map(place).collect()
+fn positions(frame: &Frame, points: &[Point]) -> Vec<(Point, (f64, f64))> {
+    let position =
+        |point: &Point| Some((*point, (frame.x.coordinate(point.x)?, frame.y.coordinate(point.y)?)));
+    points.iter().filter_map(position).collect()
 }
 
-fn uncertainty(html: &mut Html, frame: &Frame, series: &Series, look: Look) {
-    let colour = look.colour();
-    let ends: Vec<(f64, f64, f64)> = places(frame, &series.points)
+fn uncertainty(html: &mut Html, frame: &Frame, series: &Series, style: LineStyle) {
+    let colour = style.colour();
+    let ends: Vec<(f64, f64, f64)> = positions(frame, &series.points)
         .iter()
         .filter(|(_, (x, _))| frame.contains((*x, frame.edges().2)))
         .filter_map(|(point, (x, _))| {
             let (low, high) = interval(point)?;
-            Some((*x, frame.y.inside(low), frame.y.inside(high)))
+            Some((*x, frame.y.clamped_coordinate(low), frame.y.clamped_coordinate(high)))
         })
         .collect();
     if ends.len() > MOST_WHISKERS {
@@ -115,14 +119,16 @@ pub(crate) fn whisker(html: &mut Html, class: &str, x: f64, (low, high): (f64, f
     }
 }
 
-fn curve(html: &mut Html, frame: &Frame, series: &Series, look: Look) {
-    let places = places(frame, &series.points);
-    let line: Vec<(f64, f64)> = places.iter().map(|(_, place)| *place).collect();
-    path(html, &look.line(), &frame.clip(&line));
-    let every = places.len().div_ceil(MOST_SIGNS).max(1);
-    for (point, place) in places.iter().step_by(every).filter(|(_, place)| frame.contains(*place)) {
-        let title = format!("{}: {} at {}", named(series), with_interval(point), numbers::number(point.x));
-        look.sign(html, *place, Some(&title));
+fn curve(html: &mut Html, frame: &Frame, series: &Series, style: LineStyle) {
+    let positions = positions(frame, &series.points);
+    let line: Vec<(f64, f64)> = positions.iter().map(|(_, position)| *position).collect();
+    path(html, &style.line(), &frame.clip(&line));
+    let every = positions.len().div_ceil(MOST_SIGNS).max(1);
+    for (point, position) in positions.iter().step_by(every).filter(|(_, position)| frame.contains(*position))
+    {
+        let title =
+            format!("{}: {} at {}", display_name(series), with_interval(point), numbers::number(point.x));
+        style.sign(html, *position, Some(&title));
     }
 }
 
@@ -142,16 +148,21 @@ fn describe(lines: &Lines) -> String {
         words += &match (series.points.first(), series.points.last()) {
             (Some(first), Some(last)) if count > 1 => format!(
                 " {}: {count} points, from {} at {} to {} at {}.",
-                named(series),
+                display_name(series),
                 numbers::number(first.y),
                 numbers::number(first.x),
                 numbers::number(last.y),
                 numbers::number(last.x)
             ),
             (Some(only), ..) => {
-                format!(" {}: {} at {}.", named(series), numbers::number(only.y), numbers::number(only.x))
+                format!(
+                    " {}: {} at {}.",
+                    display_name(series),
+                    numbers::number(only.y),
+                    numbers::number(only.x)
+                )
             }
-            _ => format!(" {}: no points.", named(series)),
+            _ => format!(" {}: no points.", display_name(series)),
         };
     }
     words
@@ -171,8 +182,9 @@ fn caption(lines: &Lines, frame: &Frame) -> String {
     if points().any(|point| interval(point).is_some()) {
         words.push("Whiskers and bands are intervals of 95 %.".to_owned());
     }
-    let placed = |point: &Point| Some((frame.x.place(point.x)?, frame.y.place(point.y)?));
-    let hidden = points().filter(|point| !placed(point).is_some_and(|place| frame.contains(place))).count();
+    let placed = |point: &Point| Some((frame.x.coordinate(point.x)?, frame.y.coordinate(point.y)?));
+    let hidden =
+        points().filter(|point| !placed(point).is_some_and(|position| frame.contains(position))).count();
     if hidden > 0 {
         words.push(format!("Beyond the axes, and only among the figures: {hidden}."));
     }
@@ -188,7 +200,7 @@ fn table(html: &mut Html, lines: &Lines) {
         lines.series.iter().flat_map(|series| &series.points).map(|point| point.x).collect();
     at.sort_by(f64::total_cmp);
     at.dedup();
-    let names: Vec<String> = lines.series.iter().map(named).collect();
+    let names: Vec<String> = lines.series.iter().map(display_name).collect();
     let first = Words(if lines.x.name.is_empty() { "At" } else { &lines.x.name });
     let heads: Vec<_> = std::iter::once(first).chain(names.iter().map(|name| Number(name))).collect();
     figures(html, &lines.name, &heads, |html| {
@@ -198,7 +210,7 @@ fn table(html: &mut Html, lines: &Lines) {
                 for series in &lines.series {
                     let here = series.points.iter().filter(|point| point.x == at).map(with_interval);
                     let here = here.collect::<Vec<_>>().join(", ");
-                    number(html, if here.is_empty() { NOTHING } else { &here });
+                    number(html, if here.is_empty() { NO_VALUE } else { &here });
                 }
             });
         }
@@ -221,8 +233,8 @@ mod tests {
             series("minhash", Origin::Theory),
             series("other", Origin::Published),
         ];
-        assert_eq!(looks(&all).iter().map(|look| look.slot).collect::<Vec<_>>(), [0, 1, 0, 2]);
-        assert_eq!(named(&all[2]), "minhash (theory)");
-        assert_eq!(named(&series("Published curve", Origin::Published)), "Published curve");
+        assert_eq!(styles(&all).iter().map(|style| style.slot).collect::<Vec<_>>(), [0, 1, 0, 2]);
+        assert_eq!(display_name(&all[2]), "minhash (theory)");
+        assert_eq!(display_name(&series("Published curve", Origin::Published)), "Published curve");
     }
 }

@@ -3,27 +3,28 @@
 use crate::html::Html;
 use crate::numbers;
 use crate::plots::frame::Frame;
-use crate::plots::legend::{self, Drawn, Entry, sign};
+use crate::plots::legend::{self, Entry, LegendSign, sign};
 use crate::plots::lines::{whisker, with_interval};
 use crate::plots::{heights, interval, is_finite, sentence};
-use crate::study::{Named, Points};
-use crate::svg::{self, LETTER, Picture, WIDTH, figures, fit, label_with, line, path, width_of};
+use crate::study::{NamedPoint, Points};
+use crate::svg::{self, LETTER_HEIGHT, Picture, WIDTH, figures, fit, label_with, line, path, width_of};
 use crate::tables::Head::{Number, Words};
 use crate::tables::{head, number};
 
 /// With more points than this only those on the frontier and the chosen one have their names beside them.
 const MOST_NAMES: usize = 25;
 /// Longer names are cut.
-const LONGEST: f64 = 130.0;
+const LONGEST_NAME: f64 = 130.0;
 
 /// Draws points, and the table of them.
 pub(crate) fn draw(html: &mut Html, id: &str, points: &Points) {
-    let found: Vec<&Named> = points.points.iter().filter(|point| is_finite(&point.at)).collect();
+    let found: Vec<&NamedPoint> = points.points.iter().filter(|point| is_finite(&point.at)).collect();
     let x: Vec<f64> = found.iter().map(|point| point.at.x).collect();
     let goal = points.goal.filter(|goal| goal.is_finite());
     let y: Vec<f64> = found.iter().flat_map(|point| heights(&point.at)).chain(goal).collect();
     let frame = Frame::new((&points.x, &x), (&points.y, &y), 0.0);
-    let placed: Vec<Placed<'_>> = found.iter().filter_map(|point| Placed::of(point, &frame)).collect();
+    let placed: Vec<PlacedPoint<'_>> =
+        found.iter().filter_map(|point| PlacedPoint::of(point, &frame)).collect();
     let entries = entries(&placed, goal);
     let picture = Picture {
         id,
@@ -38,7 +39,12 @@ pub(crate) fn draw(html: &mut Html, id: &str, points: &Points) {
         frontier(html, &frame, &placed, points.rightwards);
         for point in placed.iter().filter(|point| interval(&point.named.at).is_some()) {
             let (low, high) = interval(&point.named.at).unwrap_or_default();
-            whisker(html, "whisker plain", point.place.0, (frame.y.inside(low), frame.y.inside(high)));
+            whisker(
+                html,
+                "whisker plain",
+                point.position.0,
+                (frame.y.clamped_coordinate(low), frame.y.clamped_coordinate(high)),
+            );
         }
         // The most important on top.
         for rank in (0..3).rev() {
@@ -51,16 +57,16 @@ pub(crate) fn draw(html: &mut Html, id: &str, points: &Points) {
 }
 
 /// A point and where it lies.
-struct Placed<'p> {
-    named: &'p Named,
-    place: (f64, f64),
+struct PlacedPoint<'p> {
+    named: &'p NamedPoint,
+    position: (f64, f64),
 }
 
-impl<'p> Placed<'p> {
+impl<'p> PlacedPoint<'p> {
     /// Nothing for a point beyond the axes.
-    fn of(named: &'p Named, frame: &Frame) -> Option<Self> {
-        let place = (frame.x.place(named.at.x)?, frame.y.place(named.at.y)?);
-        frame.contains(place).then_some(Placed { named, place })
+    fn of(named: &'p NamedPoint, frame: &Frame) -> Option<Self> {
+        let position = (frame.x.coordinate(named.at.x)?, frame.y.coordinate(named.at.y)?);
+        frame.contains(position).then_some(PlacedPoint { named, position })
     }
 
     /// The lower, the more it matters.
@@ -73,44 +79,44 @@ impl<'p> Placed<'p> {
     }
 
     fn draw(&self, html: &mut Html) {
-        let (class, which, radius) = LOOKS[self.rank()];
-        let Named { name, at, .. } = self.named;
+        let (class, which, radius) = SIGN_STYLES[self.rank()];
+        let NamedPoint { name, at, .. } = self.named;
         let title = format!("{name}: {} at {}", with_interval(at), numbers::number(at.x));
-        sign(html, class, which, self.place, radius, Some(&title));
+        sign(html, class, which, self.position, radius, Some(&title));
     }
 }
 
 /// Class, shape and size of the signs, by rank.
-const LOOKS: [(&str, usize, f64); 3] =
+const SIGN_STYLES: [(&str, usize, f64); 3] =
     [("sign chosen", 3, 5.0), ("sign frontier", 0, 3.4), ("sign hollow plain", 0, 2.6)];
 
-fn entries(placed: &[Placed<'_>], goal: Option<f64>) -> Vec<Entry> {
+fn entries(placed: &[PlacedPoint<'_>], goal: Option<f64>) -> Vec<Entry> {
     let mut entries = Vec::new();
     for (rank, name) in ["chosen", "on the frontier", "others"].into_iter().enumerate() {
         if placed.iter().any(|point| point.rank() == rank) {
-            let (class, which, radius) = LOOKS[rank];
-            entries.push(Entry { drawn: Drawn::Sign(class, which, radius), name: name.to_owned() });
+            let (class, which, radius) = SIGN_STYLES[rank];
+            entries.push(Entry { sign: LegendSign::Sign(class, which, radius), name: name.to_owned() });
         }
     }
     if let Some(goal) = goal {
         let name = format!("goal: {}", numbers::number(goal));
-        entries.push(Entry { drawn: Drawn::Rule("threshold"), name });
+        entries.push(Entry { sign: LegendSign::Rule("threshold"), name });
     }
     entries
 }
 
 fn draw_goal(html: &mut Html, frame: &Frame, goal: Option<f64>) {
     let (left, right, ..) = frame.edges();
-    if let Some(y) = goal.and_then(|goal| frame.y.place(goal)).filter(|y| frame.contains((left, *y))) {
+    if let Some(y) = goal.and_then(|goal| frame.y.coordinate(goal)).filter(|y| frame.contains((left, *y))) {
         line(html, "threshold", (left, y), (right, y));
     }
 }
 
 /// Draws the frontier as steps: for each position along the axis, the height of the last frontier point on its better side.
-fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], rightwards: bool) {
+fn frontier(html: &mut Html, frame: &Frame, placed: &[PlacedPoint<'_>], rightwards: bool) {
     let mut corners: Vec<(f64, f64)> =
-        placed.iter().filter(|point| point.named.frontier).map(|point| point.place).collect();
-    let along = |place: &(f64, f64)| if rightwards { -place.0 } else { place.0 };
+        placed.iter().filter(|point| point.named.frontier).map(|point| point.position).collect();
+    let along = |position: &(f64, f64)| if rightwards { -position.0 } else { position.0 };
     corners.sort_by(|a, b| along(a).total_cmp(&along(b)).then(b.1.total_cmp(&a.1)));
     let mut steps: Vec<(f64, f64)> = Vec::new();
     for corner in corners {
@@ -125,65 +131,67 @@ fn frontier(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], rightwards: b
     path(html, "curve frontier-line", &frame.clip(&steps));
 }
 
-/// A box that words or a sign take: left, right, top, bottom.
-type Taken = (f64, f64, f64, f64);
+/// The box that words or a sign take: left, right, top, bottom.
+type BoundingBox = (f64, f64, f64, f64);
 
-fn overlap(a: &Taken, b: &Taken) -> bool {
+fn overlap(a: &BoundingBox, b: &BoundingBox) -> bool {
     a.0 < b.1 && b.0 < a.1 && a.2 < b.3 && b.2 < a.3
 }
 
 /// Names beside their points, the most important first. One that finds no free place is left to the sign's title,
 /// except the chosen one's.
-fn names(html: &mut Html, frame: &Frame, placed: &[Placed<'_>], goal: Option<f64>) {
-    let mut order: Vec<&Placed<'_>> = placed.iter().collect();
+fn names(html: &mut Html, frame: &Frame, placed: &[PlacedPoint<'_>], goal: Option<f64>) {
+    let mut order: Vec<&PlacedPoint<'_>> = placed.iter().collect();
     order.sort_by_key(|point| point.rank());
     if placed.len() > MOST_NAMES {
         order.retain(|point| point.rank() < 2);
     }
-    let around = |point: &Placed<'_>| {
-        let ((x, y), radius) = (point.place, LOOKS[point.rank()].2);
+    let sign_box = |point: &PlacedPoint<'_>| {
+        let ((x, y), radius) = (point.position, SIGN_STYLES[point.rank()].2);
         (x - radius, x + radius, y - radius, y + radius)
     };
-    let mut taken: Vec<Taken> = placed.iter().map(around).collect();
-    let drawn = drawn(frame, placed, goal);
+    let mut occupied: Vec<BoundingBox> = placed.iter().map(sign_box).collect();
+    let obstacles = obstacles(frame, placed, goal);
     for point in order {
-        let name = fit(&point.named.name, LONGEST);
-        let places = beside(point.place, width_of(&name));
-        let places: Vec<Place> = places.into_iter().filter(|place| fits(frame, &place.words)).collect();
-        let is_free =
-            |place: &&Place, taken: &[Taken]| !taken.iter().any(|other| overlap(&place.words, other));
-        let free = || places.iter().filter(|place| is_free(place, &taken));
+        let name = fit(&point.named.name, LONGEST_NAME);
+        let positions = label_positions(point.position, width_of(&name));
+        let positions: Vec<LabelPosition> =
+            positions.into_iter().filter(|position| fits(frame, &position.words)).collect();
+        let is_free = |position: &&LabelPosition, occupied: &[BoundingBox]| {
+            !occupied.iter().any(|other| overlap(&position.words, other))
+        };
+        let free = || positions.iter().filter(|position| is_free(position, &occupied));
         // Best without anything below it; words can be read on a line as well.
-        let found = free().find(|place| is_free(place, &drawn)).or_else(|| free().next());
-        let forced = || places.first().filter(|_| point.named.chosen);
-        let Some(Place { anchor, at, words }) = found.or_else(forced).cloned() else { continue };
-        taken.push(words);
+        let found = free().find(|position| is_free(position, &obstacles)).or_else(|| free().next());
+        let forced = || positions.first().filter(|_| point.named.chosen);
+        let Some(LabelPosition { anchor, at, words }) = found.or_else(forced).cloned() else { continue };
+        occupied.push(words);
         let class = if point.named.chosen { "name chosen-name" } else { "name" };
         label_with(html, &[("class", class)], anchor, at, &name);
     }
 }
 
 /// Returns the areas taken by whiskers and by the line of the goal.
-fn drawn(frame: &Frame, placed: &[Placed<'_>], goal: Option<f64>) -> Vec<Taken> {
-    let whisker = |point: &Placed<'_>| {
+fn obstacles(frame: &Frame, placed: &[PlacedPoint<'_>], goal: Option<f64>) -> Vec<BoundingBox> {
+    let whisker = |point: &PlacedPoint<'_>| {
         let (low, high) = interval(&point.named.at)?;
-        let x = point.place.0;
-        Some((x - 2.5, x + 2.5, frame.y.inside(high), frame.y.inside(low)))
+        let x = point.position.0;
+        Some((x - 2.5, x + 2.5, frame.y.clamped_coordinate(high), frame.y.clamped_coordinate(low)))
     };
-    let goal = goal.and_then(|goal| frame.y.place(goal)).map(|y| (0.0, WIDTH, y - 1.0, y + 1.0));
+    let goal = goal.and_then(|goal| frame.y.coordinate(goal)).map(|y| (0.0, WIDTH, y - 1.0, y + 1.0));
     placed.iter().filter_map(whisker).chain(goal).collect()
 }
 
 /// A possible position of a name.
 #[derive(Clone)]
-struct Place {
+struct LabelPosition {
     anchor: &'static str,
     at: (f64, f64),
-    words: Taken,
+    words: BoundingBox,
 }
 
-/// The places around a point, the best first.
-fn beside((x, y): (f64, f64), width: f64) -> Vec<Place> {
+/// The positions for a name around a point, the best first.
+fn label_positions((x, y): (f64, f64), width: f64) -> Vec<LabelPosition> {
     let (near, half) = (6.5, width / 2.0);
     let tries = [
         ("start", near, 3.5),
@@ -200,25 +208,29 @@ fn beside((x, y): (f64, f64), width: f64) -> Vec<Place> {
         ("start", near, 22.0),
         ("end", -near, 22.0),
     ];
-    let place = |(anchor, dx, dy): (&'static str, f64, f64)| {
+    let position = |(anchor, dx, dy): (&'static str, f64, f64)| {
         let (at_x, base) = (x + dx, y + dy);
         let (left, right) = match anchor {
             "start" => (at_x, at_x + width),
             "end" => (at_x - width, at_x),
             _ => (at_x - half, at_x + half),
         };
-        Place { anchor, at: (at_x, base), words: (left, right, base - LETTER * 0.8, base + LETTER * 0.25) }
+        LabelPosition {
+            anchor,
+            at: (at_x, base),
+            words: (left, right, base - LETTER_HEIGHT * 0.8, base + LETTER_HEIGHT * 0.25),
+        }
     };
-    tries.into_iter().map(place).collect()
+    tries.into_iter().map(position).collect()
 }
 
 /// Words may stand outside of the axes, but not outside of the picture nor on the numbers of the axes.
-fn fits(frame: &Frame, words: &Taken) -> bool {
+fn fits(frame: &Frame, words: &BoundingBox) -> bool {
     let (left, _, top, bottom) = frame.edges();
     words.0 >= left && words.1 <= WIDTH - 1.0 && words.2 >= top - 10.0 && words.3 <= bottom
 }
 
-fn describe(points: &Points, found: &[&Named]) -> String {
+fn describe(points: &Points, found: &[&NamedPoint]) -> String {
     let on_it: Vec<String> = found
         .iter()
         .filter(|point| point.frontier)
@@ -254,7 +266,7 @@ fn caption(points: &Points, hidden: usize, all: usize) -> String {
     words.join(" ")
 }
 
-fn table(html: &mut Html, points: &Points, found: &[&Named]) {
+fn table(html: &mut Html, points: &Points, found: &[&NamedPoint]) {
     let heads = [Words("Name"), Number(&points.x.name), Number(&points.y.name), Words("Remark")];
     figures(html, &points.name, &heads, |html| {
         for point in found {

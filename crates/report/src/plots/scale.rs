@@ -34,11 +34,12 @@ const STEPS: f64 = 5.0;
 impl Scale {
     /// The axis that was asked for, or one that has room for the values. What cannot lie on it is left out.
     pub(crate) fn of(axis: &Axis, values: impl IntoIterator<Item = f64>, (start, end): (f64, f64)) -> Self {
-        let turned = |value: &f64| if axis.logarithmic { value.log10() } else { *value };
-        let asked = axis.range.map(|(low, high)| (turned(&low), turned(&high)));
-        let asked = asked.filter(|(low, high)| low.is_finite() && high.is_finite() && low < high);
-        let (low, high) = asked.unwrap_or_else(|| {
-            let values = values.into_iter().map(|value| turned(&value)).filter(|value| value.is_finite());
+        let transformed = |value: &f64| if axis.logarithmic { value.log10() } else { *value };
+        let requested = axis.range.map(|(low, high)| (transformed(&low), transformed(&high)));
+        let requested = requested.filter(|(low, high)| low.is_finite() && high.is_finite() && low < high);
+        let (low, high) = requested.unwrap_or_else(|| {
+            let values =
+                values.into_iter().map(|value| transformed(&value)).filter(|value| value.is_finite());
             let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
                 let (low, high) = ends.unwrap_or((value, value));
                 Some((low.min(value), high.max(value)))
@@ -49,23 +50,23 @@ impl Scale {
     }
 
     /// Returns the coordinate of a number, perhaps outside of the picture; none if the axis cannot hold it.
-    pub(crate) fn place(&self, value: f64) -> Option<f64> {
-        let turned = if self.logarithmic { value.log10() } else { value };
-        turned.is_finite().then(|| self.at(turned))
+    pub(crate) fn coordinate(&self, value: f64) -> Option<f64> {
+        let transformed = if self.logarithmic { value.log10() } else { value };
+        transformed.is_finite().then(|| self.at(transformed))
     }
 
     /// Returns the coordinate of a number; that of the nearer end of the axis if it is beyond it.
-    pub(crate) fn inside(&self, value: f64) -> f64 {
+    pub(crate) fn clamped_coordinate(&self, value: f64) -> f64 {
         let below = self.logarithmic && value <= 0.0;
-        let place = if below { None } else { self.place(value) };
+        let coordinate = if below { None } else { self.coordinate(value) };
         let (least, most) = (self.start.min(self.end), self.start.max(self.end));
-        place.unwrap_or(if value > 0.0 { self.end } else { self.start }).clamp(least, most)
+        coordinate.unwrap_or(if value > 0.0 { self.end } else { self.start }).clamp(least, most)
     }
 
-    /// `turned` is the value, or its logarithm.
-    fn at(&self, turned: f64) -> f64 {
+    /// `transformed` is the value, or its logarithm.
+    fn at(&self, transformed: f64) -> f64 {
         // Halves, since the whole may be more than a number can be.
-        let share = (turned / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
+        let share = (transformed / 2.0 - self.low / 2.0) / (self.high / 2.0 - self.low / 2.0);
         let share = if share.is_finite() { share.clamp(-100.0, 100.0) } else { 0.5 };
         self.start + share * (self.end - self.start)
     }
@@ -84,7 +85,7 @@ impl Scale {
     }
 
     /// As many numbers as can be written beside each other.
-    pub(crate) fn ticks_apart(&self) -> Vec<Tick> {
+    pub(crate) fn spaced_ticks(&self) -> Vec<Tick> {
         let room = |tick: &Tick| width_of(&tick.label) / 2.0;
         let apart = |ticks: &Vec<Tick>| {
             ticks.windows(2).all(|two| two[1].at - two[0].at >= room(&two[0]) + room(&two[1]) + GAP)
@@ -93,7 +94,7 @@ impl Scale {
     }
 
     fn tick(&self, number: f64, step: f64) -> Option<Tick> {
-        let at = self.place(number)?;
+        let at = self.coordinate(number)?;
         Some(Tick { at, label: numbers::tick(number, step) })
     }
 
@@ -125,8 +126,8 @@ impl Scale {
         let digits: &[f64] = if count * 3 <= most + 1 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let every = count.div_ceil(most.max(1)).max(1);
         let between = |number: &f64| {
-            let turned = number.log10();
-            turned >= self.low - 1e-9 && turned <= self.high + 1e-9
+            let transformed = number.log10();
+            transformed >= self.low - 1e-9 && transformed <= self.high + 1e-9
         };
         let all = (self.low.floor() as i32..=self.high.floor() as i32)
             .filter(|power| power.rem_euclid(every as i32) == 0);
@@ -221,12 +222,18 @@ mod tests {
     fn places_are_in_proportion() {
         let scale = Scale::of(&steps(Some((0.0, 10.0))), [], (0.0, 100.0));
         assert_eq!(
-            (scale.place(2.5), scale.place(20.0), scale.place(f64::NAN)),
+            (scale.coordinate(2.5), scale.coordinate(20.0), scale.coordinate(f64::NAN)),
             (Some(25.0), Some(200.0), None)
         );
-        assert_eq!((scale.inside(20.0), scale.inside(f64::NEG_INFINITY)), (100.0, 0.0));
+        assert_eq!(
+            (scale.clamped_coordinate(20.0), scale.clamped_coordinate(f64::NEG_INFINITY)),
+            (100.0, 0.0)
+        );
         let scale = Scale::of(&factors(Some((1.0, 100.0))), [], (100.0, 0.0));
-        assert_eq!((scale.place(10.0), scale.place(0.0), scale.inside(0.0)), (Some(50.0), None, 100.0));
+        assert_eq!(
+            (scale.coordinate(10.0), scale.coordinate(0.0), scale.clamped_coordinate(0.0)),
+            (Some(50.0), None, 100.0)
+        );
     }
 
     proptest! {
@@ -246,7 +253,7 @@ mod tests {
             }
             prop_assert!(ticks.windows(2).all(|two| two[0].at <= two[1].at));
             for value in values {
-                prop_assert!((10.0..=110.0).contains(&scale.inside(value)));
+                prop_assert!((10.0..=110.0).contains(&scale.clamped_coordinate(value)));
             }
         }
     }

@@ -1,18 +1,18 @@
 //! Numbers with names, one below the other, each with how sure it is.
 
 use crate::html::Html;
-use crate::numbers::{self, NOTHING};
+use crate::numbers::{self, NO_VALUE};
 use crate::plots::scale::Scale;
 use crate::plots::sentence;
 use crate::study::{Span, Spans};
-use crate::svg::{self, LETTER, Picture, WIDTH, circle, figures, fit, label, line, width_of};
+use crate::svg::{self, LETTER_HEIGHT, Picture, WIDTH, circle, figures, fit, label, line, width_of};
 use crate::tables::Head::{Number, Words};
 use crate::tables::{head, number};
 
 /// Height of a row.
-const HIGH: f64 = 20.0;
+const ROW_HEIGHT: f64 = 20.0;
 /// The longest name.
-const LONGEST: f64 = 150.0;
+const LONGEST_NAME: f64 = 150.0;
 /// Room at the right.
 const RIGHT: f64 = 14.0;
 /// Room above the rows.
@@ -22,10 +22,10 @@ const BELOW: f64 = 36.0;
 
 /// Draws spans, and the table of their figures.
 pub(crate) fn draw(html: &mut Html, id: &str, spans: &Spans) {
-    let widest = spans.rows.iter().map(|row| width_of(&fit(&row.name, LONGEST))).fold(0.0, f64::max);
+    let widest = spans.rows.iter().map(|row| width_of(&fit(&row.name, LONGEST_NAME))).fold(0.0, f64::max);
     let left = (widest + 10.0).max(24.0);
     let scale = Scale::of(&spans.x, values(spans), (left, WIDTH - RIGHT));
-    let bottom = TOP + spans.rows.len().max(1) as f64 * HIGH;
+    let bottom = TOP + spans.rows.len().max(1) as f64 * ROW_HEIGHT;
     let picture = Picture {
         id,
         size: (WIDTH, bottom + BELOW),
@@ -34,14 +34,14 @@ pub(crate) fn draw(html: &mut Html, id: &str, spans: &Spans) {
         caption: &format!("{} Lines are 95 % intervals.", sentence(&spans.name)),
     };
     svg::picture(html, &picture, |html| {
-        for tick in scale.ticks_apart() {
+        for tick in scale.spaced_ticks() {
             line(html, "grid", (tick.at, TOP), (tick.at, bottom));
             let half = width_of(&tick.label) / 2.0;
-            label(html, "middle", (tick.at.min(WIDTH - half), bottom + LETTER + 4.0), &tick.label);
+            label(html, "middle", (tick.at.min(WIDTH - half), bottom + LETTER_HEIGHT + 4.0), &tick.label);
         }
-        for (place, row) in spans.rows.iter().enumerate() {
-            let middle = TOP + (place as f64 + 0.5) * HIGH;
-            label(html, "end", (left - 6.0, middle + 3.5), &fit(&row.name, LONGEST));
+        for (index, row) in spans.rows.iter().enumerate() {
+            let middle = TOP + (index as f64 + 0.5) * ROW_HEIGHT;
+            label(html, "end", (left - 6.0, middle + 3.5), &fit(&row.name, LONGEST_NAME));
             span(html, &scale, row, middle);
         }
         line(html, "base", (left, bottom), (WIDTH - RIGHT, bottom));
@@ -61,23 +61,23 @@ fn span(html: &mut Html, scale: &Scale, row: &Span, middle: f64) {
     let class = if row.chosen { "chosen" } else { "c0" };
     let ends = row.interval.filter(|(low, high)| !low.is_nan() && !high.is_nan());
     if let Some((low, high)) = ends {
-        let (low, high) = (scale.inside(low), scale.inside(high));
+        let (low, high) = (scale.clamped_coordinate(low), scale.clamped_coordinate(high));
         line(html, &format!("whisker {class}"), (low, middle), (high, middle));
     }
-    if scale.place(row.value).is_some() {
-        let at = (scale.inside(row.value), middle);
-        circle(html, &format!("sign {class}"), at, 3.5, Some(&told(row)));
+    if scale.coordinate(row.value).is_some() {
+        let at = (scale.clamped_coordinate(row.value), middle);
+        circle(html, &format!("sign {class}"), at, 3.5, Some(&row_label(row)));
     }
 }
 
-fn told(row: &Span) -> String {
-    let sure =
+fn row_label(row: &Span) -> String {
+    let interval =
         row.interval.map_or(String::new(), |(low, high)| format!(" ({})", numbers::interval(low, high)));
-    format!("{}: {}{sure}", row.name, numbers::number(row.value))
+    format!("{}: {}{interval}", row.name, numbers::number(row.value))
 }
 
 fn describe(spans: &Spans) -> String {
-    let rows: Vec<String> = spans.rows.iter().map(told).collect();
+    let rows: Vec<String> = spans.rows.iter().map(row_label).collect();
     if rows.is_empty() { "There is nothing to show.".to_owned() } else { format!("{}.", rows.join("; ")) }
 }
 
@@ -87,9 +87,9 @@ fn table(html: &mut Html, spans: &Spans) {
             html.element("tr", &[], |html| {
                 head(html, &row.name);
                 number(html, &numbers::number(row.value));
-                let sure =
-                    row.interval.map_or(NOTHING.to_owned(), |(low, high)| numbers::interval(low, high));
-                number(html, &sure);
+                let interval =
+                    row.interval.map_or(NO_VALUE.to_owned(), |(low, high)| numbers::interval(low, high));
+                number(html, &interval);
             });
         }
     });

@@ -3,7 +3,8 @@
 use lookalike_generate::{Plan, PlantedPair};
 use lookalike_model::Similarity;
 use lookalike_report::{
-    BigCluster, Bin, Counts, Measure, PairSample, Report, Section, Side, SizeBin, Slice, View, Which, compare,
+    BigCluster, Bin, Counts, Measure, PairSample, PairSide, Report, Section, Side, SizeBin, SourceCounts,
+    View, compare,
 };
 use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::hash::Secret;
@@ -81,13 +82,13 @@ fn sizes() -> Vec<SizeBin> {
     counts.into_iter().enumerate().map(bin).collect()
 }
 
-fn slices(before: &str, behind: &str, count: u64) -> Vec<Slice> {
-    let slice = |number: u64| Slice {
+fn slices(before: &str, behind: &str, count: u64) -> Vec<SourceCounts> {
+    let slice = |number: u64| SourceCounts {
         name: format!("{before}{number}{behind}"),
         documents: 90_000 / (number + 1),
         removed: (17_000 * (number % 4)) / (number + 1),
     };
-    let others = Slice { name: "all others".to_owned(), documents: 900_112, removed: 3 };
+    let others = SourceCounts { name: "all others".to_owned(), documents: 900_112, removed: 3 };
     (0..count).map(slice).chain([others]).collect()
 }
 
@@ -144,7 +145,7 @@ impl Reader {
             url_a: Some(url_a),
             url_b: Some(url_b),
             similarity: Some(pair.jaccard()),
-            removed: (section != Section::Below).then_some(Which::B),
+            removed: (section != Section::Below).then_some(PairSide::B),
             comparison,
         }
     }

@@ -12,53 +12,53 @@ use crate::settings::{LONGEST_ID, MATCHES, MOST_DOCUMENTS, MOST_MATCHES};
 
 /// A document as it was sent.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sent {
+pub(crate) struct RequestDocument {
     pub(crate) id: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) text: Option<String>,
     pub(crate) html: Option<String>,
-    pub(crate) limit: Option<Whole>,
+    pub(crate) limit: Option<WholeNumber>,
     /// Several instead of one.
-    pub(crate) documents: Option<Several>,
+    pub(crate) documents: Option<DocumentList>,
 }
 
 /// Several documents, within reason.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Several(pub(crate) Vec<Sent>);
+pub(crate) struct DocumentList(pub(crate) Vec<RequestDocument>);
 
-impl<'de> Deserialize<'de> for Sent {
+impl<'de> Deserialize<'de> for RequestDocument {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl<'de> Visitor<'de> for Reading {
-            type Value = Sent;
+        struct ValueVisitor;
+        impl<'de> Visitor<'de> for ValueVisitor {
+            type Value = RequestDocument;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Sent, A::Error> {
-                let mut sent = Sent::default();
-                while let Some(name) = map.next_key::<Name>()? {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<RequestDocument, A::Error> {
+                let mut sent = RequestDocument::default();
+                while let Some(name) = map.next_key::<Field>()? {
                     match name {
-                        Name::Id => sent.id = map.next_value()?,
-                        Name::Url => sent.url = map.next_value()?,
-                        Name::Text => sent.text = map.next_value()?,
-                        Name::Html => sent.html = map.next_value()?,
-                        Name::Limit => sent.limit = map.next_value()?,
-                        Name::Documents => sent.documents = map.next_value()?,
-                        Name::Other => drop(map.next_value::<IgnoredAny>()?),
+                        Field::Id => sent.id = map.next_value()?,
+                        Field::Url => sent.url = map.next_value()?,
+                        Field::Text => sent.text = map.next_value()?,
+                        Field::Html => sent.html = map.next_value()?,
+                        Field::Limit => sent.limit = map.next_value()?,
+                        Field::Documents => sent.documents = map.next_value()?,
+                        Field::Other => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }
                 Ok(sent)
             }
         }
-        from.deserialize_map(Reading)
+        from.deserialize_map(ValueVisitor)
     }
 }
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
-enum Name {
+enum Field {
     Id,
     Url,
     Text,
@@ -69,17 +69,17 @@ enum Name {
     Other,
 }
 
-impl<'de> Deserialize<'de> for Several {
+impl<'de> Deserialize<'de> for DocumentList {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl<'de> Visitor<'de> for Reading {
-            type Value = Several;
+        struct ValueVisitor;
+        impl<'de> Visitor<'de> for ValueVisitor {
+            type Value = DocumentList;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a list of objects")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Several, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<DocumentList, A::Error> {
                 let mut several = Vec::new();
                 while let Some(sent) = list.next_element()? {
                     if several.len() == MOST_DOCUMENTS {
@@ -87,45 +87,45 @@ impl<'de> Deserialize<'de> for Several {
                     }
                     several.push(sent);
                 }
-                Ok(Several(several))
+                Ok(DocumentList(several))
             }
         }
-        from.deserialize_seq(Reading)
+        from.deserialize_seq(ValueVisitor)
     }
 }
 
 /// A whole number, which some write as 10.0; what is beyond all limits stays there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Whole(u64);
+pub(crate) struct WholeNumber(u64);
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for WholeNumber {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Reading;
-        impl Visitor<'_> for Reading {
-            type Value = Whole;
+        struct ValueVisitor;
+        impl Visitor<'_> for ValueVisitor {
+            type Value = WholeNumber;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a whole number")
             }
 
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Whole, E> {
-                Ok(Whole(number))
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<WholeNumber, E> {
+                Ok(WholeNumber(number))
             }
 
-            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Whole, E> {
+            fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<WholeNumber, E> {
                 let whole = number >= 0.0 && number.fract() == 0.0;
-                if whole { Ok(Whole(number as u64)) } else { Err(E::custom("expected a whole number")) }
+                if whole { Ok(WholeNumber(number as u64)) } else { Err(E::custom("expected a whole number")) }
             }
         }
-        from.deserialize_u64(Reading)
+        from.deserialize_u64(ValueVisitor)
     }
 }
 
 /// Reads JSON: 400 with the place when it is none, 422 with the field when a value is of the wrong kind.
-pub(crate) fn read(bytes: &[u8]) -> Result<Sent, Refusal> {
+pub(crate) fn read(bytes: &[u8]) -> Result<RequestDocument, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let mut track = serde_path_to_error::Track::new();
-    let read = Sent::deserialize(serde_path_to_error::Deserializer::new(&mut json, &mut track));
+    let read = RequestDocument::deserialize(serde_path_to_error::Deserializer::new(&mut json, &mut track));
     let read = read.and_then(|sent| json.end().map(|()| sent));
     read.map_err(|error| match error.classify() {
         serde_json::error::Category::Data => {
@@ -157,7 +157,7 @@ pub(crate) enum Content {
 
 /// A document that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Checked {
+pub(crate) struct CheckedDocument {
     pub(crate) id: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) content: Content,
@@ -166,15 +166,15 @@ pub(crate) struct Checked {
 /// The documents of a request: one, whose answer stands alone, or several.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Batch {
-    One(Box<Checked>),
-    Several(Vec<Checked>),
+    One(Box<CheckedDocument>),
+    Several(Vec<CheckedDocument>),
 }
 
 /// Checks what was sent; `named` documents need an id.
-pub(crate) fn checked(sent: Sent, named: bool) -> Result<(Batch, usize), Refusal> {
+pub(crate) fn check_body(sent: RequestDocument, named: bool) -> Result<(Batch, usize), Refusal> {
     let limit = limit(sent.limit)?;
-    let Some(Several(several)) = sent.documents else {
-        return Ok((Batch::One(Box::new(check(sent, "", named)?)), limit));
+    let Some(DocumentList(several)) = sent.documents else {
+        return Ok((Batch::One(Box::new(check_document(sent, "", named)?)), limit));
     };
     if sent.text.is_some() || sent.html.is_some() {
         return Err(Refusal::wrong("documents stands beside text or html; give one of them"));
@@ -183,14 +183,14 @@ pub(crate) fn checked(sent: Sent, named: bool) -> Result<(Batch, usize), Refusal
         if sent.documents.is_some() {
             return Err(Refusal::wrong(format!("documents[{index}].documents: documents have no documents")));
         }
-        check(sent, &format!("documents[{index}]."), named)
+        check_document(sent, &format!("documents[{index}]."), named)
     });
     Ok((Batch::Several(all.collect::<Result<_, _>>()?), limit))
 }
 
 /// Returns the number of matches to report.
-pub(crate) fn limit(limit: Option<Whole>) -> Result<usize, Refusal> {
-    match limit.map(|Whole(limit)| limit) {
+pub(crate) fn limit(limit: Option<WholeNumber>) -> Result<usize, Refusal> {
+    match limit.map(|WholeNumber(limit)| limit) {
         None => Ok(MATCHES),
         Some(limit) if (1..=MOST_MATCHES as u64).contains(&limit) => Ok(limit as usize),
         Some(_) => Err(Refusal::wrong(format!("limit must be a whole number from 1 to {MOST_MATCHES}"))),
@@ -198,7 +198,11 @@ pub(crate) fn limit(limit: Option<Whole>) -> Result<usize, Refusal> {
 }
 
 /// Checks one document; `before` stands before the names of its fields.
-pub(crate) fn check(sent: Sent, before: &str, named: bool) -> Result<Checked, Refusal> {
+pub(crate) fn check_document(
+    sent: RequestDocument,
+    before: &str,
+    named: bool,
+) -> Result<CheckedDocument, Refusal> {
     let content = match (sent.text, sent.html) {
         (Some(text), None) => Content::Text(text),
         (None, Some(html)) => Content::Html(html),
@@ -217,7 +221,7 @@ pub(crate) fn check(sent: Sent, before: &str, named: bool) -> Result<Checked, Re
     if sent.url.as_ref().is_some_and(|url| url.len() > 8 * LONGEST_ID) {
         return Err(Refusal::wrong(format!("{before}url has more than {} bytes", 8 * LONGEST_ID)));
     }
-    Ok(Checked { id: sent.id, url: sent.url, content })
+    Ok(CheckedDocument { id: sent.id, url: sent.url, content })
 }
 
 /// Checks an id; the error says what is wrong with it.
@@ -235,17 +239,17 @@ mod tests {
     use super::*;
 
     fn refused(body: &str) -> (u16, String) {
-        let refusal = read(body.as_bytes()).and_then(|sent| checked(sent, true)).unwrap_err();
+        let refusal = read(body.as_bytes()).and_then(|sent| check_body(sent, true)).unwrap_err();
         (refusal.status.as_u16(), refusal.sentence)
     }
 
     #[test]
     fn one_and_several_are_read() {
         let sent = read(br#"{"id":"a","text":"x","extra":[{}],"limit":3.0}"#).unwrap();
-        let one = Checked { id: Some("a".into()), url: None, content: Content::Text("x".into()) };
-        assert_eq!(checked(sent, true).unwrap(), (Batch::One(Box::new(one)), 3));
+        let one = CheckedDocument { id: Some("a".into()), url: None, content: Content::Text("x".into()) };
+        assert_eq!(check_body(sent, true).unwrap(), (Batch::One(Box::new(one)), 3));
         let sent = read(br#"{"documents":[{"html":"<p>"},{"text":"","id":null}]}"#).unwrap();
-        assert!(matches!(checked(sent, false).unwrap(), (Batch::Several(all), MATCHES) if all.len() == 2));
+        assert!(matches!(check_body(sent, false).unwrap(), (Batch::Several(all), MATCHES) if all.len() == 2));
     }
 
     #[test]

@@ -18,35 +18,35 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::time::{Instant, timeout};
 
 use super::documents::{Task, answers};
-use super::request::{Checked, check, limit, read};
+use super::request::{CheckedDocument, check_document, limit, read};
 use crate::answer::Refusal;
+use crate::app_state::AppState;
 use crate::body;
-use crate::house::House;
 
 /// Lines that are answered together.
-const TOGETHER: usize = 64;
+const LINES_PER_BATCH: usize = 64;
 /// The interval at which a waiting stream checks whether the service is ending.
-const GLANCE: Duration = Duration::from_millis(100);
+const STOP_POLL: Duration = Duration::from_millis(100);
 
-pub(super) async fn accept(house: Arc<House>, request: Request, task: Task) -> Result<Response, Refusal> {
-    let place = house.stream_place()?;
+pub(super) async fn accept(state: Arc<AppState>, request: Request, task: Task) -> Result<Response, Refusal> {
+    let slot = state.stream_slot()?;
     let (sender, receiver) = mpsc::channel(4);
     tokio::spawn(async move {
         let mut stream =
-            Stream { house, sender, task, body: request.into_body(), pending: Vec::new(), line: 0 };
+            Stream { state, sender, task, body: request.into_body(), pending: Vec::new(), line: 0 };
         if let Err(refusal) = stream.run().await {
-            stream.say(&refusal).await;
+            stream.send_error(&refusal).await;
         }
-        drop(place);
+        drop(slot);
     });
     let headers = [(header::CONTENT_TYPE, "application/x-ndjson")];
-    Ok((headers, Body::new(Answers(receiver))).into_response())
+    Ok((headers, Body::new(AnswerBody(receiver))).into_response())
 }
 
 /// The answers of a stream, as they come.
-struct Answers(Receiver<Bytes>);
+struct AnswerBody(Receiver<Bytes>);
 
-impl hyper::body::Body for Answers {
+impl hyper::body::Body for AnswerBody {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 
@@ -59,7 +59,7 @@ impl hyper::body::Body for Answers {
 }
 
 struct Stream {
-    house: Arc<House>,
+    state: Arc<AppState>,
     sender: Sender<Bytes>,
     task: Task,
     body: Body,
@@ -79,7 +79,7 @@ struct BadLine<'l> {
 impl Stream {
     /// Answers everything; an error ends the stream.
     async fn run(&mut self) -> Result<(), Refusal> {
-        let most = self.house.settings.max_body;
+        let most = self.state.settings.max_body;
         loop {
             let chunk = self.chunk().await?;
             let is_end = chunk.is_none();
@@ -103,16 +103,16 @@ impl Stream {
 
     /// The next bytes; nothing at the end.
     async fn chunk(&mut self) -> Result<Option<Bytes>, Refusal> {
-        let deadline = Instant::now() + self.house.settings.timeout;
+        let deadline = Instant::now() + self.state.settings.timeout;
         loop {
-            if let Ok(chunk) = timeout(GLANCE, body::chunk(&mut self.body)).await {
+            if let Ok(chunk) = timeout(STOP_POLL, body::chunk(&mut self.body)).await {
                 return chunk;
             }
-            if self.house.stopping() {
+            if self.state.stopping() {
                 return Err(Refusal::stopping());
             }
             if Instant::now() > deadline {
-                return Err(body::slow(&self.house));
+                return Err(body::slow(&self.state));
             }
         }
     }
@@ -129,9 +129,9 @@ impl Stream {
                 lines.push(line);
             }
         }
-        for together in lines.chunks(TOGETHER) {
-            let answers = self.answer_together(together).await?;
-            let sent = timeout(self.house.settings.timeout, self.sender.send(answers)).await;
+        for batch in lines.chunks(LINES_PER_BATCH) {
+            let answers = self.answer_batch(batch).await?;
+            let sent = timeout(self.state.settings.timeout, self.sender.send(answers)).await;
             if !matches!(sent, Ok(Ok(()))) {
                 return Ok(false);
             }
@@ -139,27 +139,27 @@ impl Stream {
         Ok(true)
     }
 
-    async fn answer_together(&mut self, lines: &[Bytes]) -> Result<Bytes, Refusal> {
+    async fn answer_batch(&mut self, lines: &[Bytes]) -> Result<Bytes, Refusal> {
         let first = self.line + 1;
         self.line += lines.len() as u64;
         loop {
-            let (house, lines, task) = (self.house.clone(), lines.to_vec(), self.task);
-            let working = house.clone();
-            let answered = house
-                .work(move |source, bench| {
+            let (state, lines, task) = (self.state.clone(), lines.to_vec(), self.task);
+            let working = state.clone();
+            let answered = state
+                .work(move |source, worker| {
                     let mut out = Vec::new();
-                    let mut group = Group { task, documents: Vec::new(), fates: Vec::new() };
-                    lines.iter().for_each(|line| group.take(line));
-                    group.answer(&mut out, first, |documents, limit| {
-                        answers(source, bench, &working.metrics, task, documents, limit)
+                    let mut batch = LineBatch { task, documents: Vec::new(), outcomes: Vec::new() };
+                    lines.iter().for_each(|line| batch.add_line(line));
+                    batch.answer(&mut out, first, |documents, limit| {
+                        answers(source, worker, &working.metrics, task, documents, limit)
                     })?;
                     Ok(out)
                 })
                 .await;
             match answered {
                 // A stream can wait: its sender notices by itself.
-                Err(refusal) if refusal.retry_after.is_some() && !self.house.stopping() => {
-                    tokio::time::sleep(GLANCE).await;
+                Err(refusal) if refusal.retry_after.is_some() && !self.state.stopping() => {
+                    tokio::time::sleep(STOP_POLL).await;
                 }
                 answered => return answered.map(Bytes::from),
             }
@@ -167,31 +167,31 @@ impl Stream {
     }
 
     /// Sends the reason why the stream ends.
-    async fn say(&mut self, refusal: &Refusal) {
+    async fn send_error(&mut self, refusal: &Refusal) {
         let mut out = Vec::new();
         write(&mut out, &BadLine { line: self.line + 1, error: &refusal.sentence });
-        let _ = timeout(self.house.settings.timeout, self.sender.send(out.into())).await;
+        let _ = timeout(self.state.settings.timeout, self.sender.send(out.into())).await;
     }
 }
 
 /// Lines that are answered together.
-struct Group {
+struct LineBatch {
     task: Task,
-    documents: Vec<Checked>,
+    documents: Vec<CheckedDocument>,
     /// For each line the limit of its document, or the reason why there is none.
-    fates: Vec<Result<usize, Refusal>>,
+    outcomes: Vec<Result<usize, Refusal>>,
 }
 
-impl Group {
-    fn take(&mut self, line: &[u8]) {
+impl LineBatch {
+    fn add_line(&mut self, line: &[u8]) {
         let checked = read(line).and_then(|sent| {
             if sent.documents.is_some() {
                 return Err(Refusal::wrong("documents: a line of a stream is one document"));
             }
             let limit = limit(sent.limit)?;
-            Ok((check(sent, "", self.task != Task::Query)?, limit))
+            Ok((check_document(sent, "", self.task != Task::Query)?, limit))
         });
-        self.fates.push(checked.map(|(document, limit)| {
+        self.outcomes.push(checked.map(|(document, limit)| {
             self.documents.push(document);
             limit
         }));
@@ -202,21 +202,24 @@ impl Group {
         self,
         out: &mut Vec<u8>,
         first: u64,
-        mut answer: impl FnMut(&[Checked], usize) -> Result<Vec<Result<super::documents::One, Refusal>>, Refusal>,
+        mut answer: impl FnMut(
+            &[CheckedDocument],
+            usize,
+        ) -> Result<Vec<Result<super::documents::DocumentAnswer, Refusal>>, Refusal>,
     ) -> Result<(), Refusal> {
         // Limits may differ from line to line, but only questions have one, and those are answered one by one.
         let mut answers = Vec::new();
         match self.task {
             Task::Add(_) => answers = answer(&self.documents, 0)?,
             Task::Query => {
-                for (document, limit) in self.documents.iter().zip(self.fates.iter().flatten()) {
+                for (document, limit) in self.documents.iter().zip(self.outcomes.iter().flatten()) {
                     answers.extend(answer(std::slice::from_ref(document), *limit)?);
                 }
             }
         }
         let mut answers = answers.into_iter();
-        for (index, fate) in self.fates.into_iter().enumerate() {
-            match fate.and_then(|_| answers.next().unwrap_or_else(|| Err(Refusal::failed("no answer")))) {
+        for (index, outcome) in self.outcomes.into_iter().enumerate() {
+            match outcome.and_then(|_| answers.next().unwrap_or_else(|| Err(Refusal::failed("no answer")))) {
                 Ok(answer) => write(out, &answer),
                 Err(refusal) => write(out, &BadLine { line: first + index as u64, error: &refusal.sentence }),
             }

@@ -11,7 +11,7 @@ use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::ServiceError;
-use crate::source::{Order, SourceError};
+use crate::source::{SortOrder, SourceError};
 
 /// A search reads at most this number of bytes of the table, so that it ends.
 const MOST_SEARCHED: u64 = 1 << 30;
@@ -29,11 +29,11 @@ pub(crate) struct Clusters {
     /// The lowest similarity of a removed document to its keeper; above 1 where nothing was measured.
     lowest: Vec<f32>,
     /// Clusters before this one have their keeper in the other corpus, with numbers of its own.
-    own: usize,
+    first_own: usize,
     by_size: OnceLock<Vec<u32>>,
     by_similarity: OnceLock<Vec<u32>>,
     /// The result of the last search.
-    found: Mutex<Option<(String, Arc<Matches>)>>,
+    last_search: Mutex<Option<(String, Arc<Matches>)>>,
 }
 
 /// The result of a search.
@@ -49,33 +49,33 @@ pub(crate) struct Matches {
 #[derive(Deserialize)]
 struct Counted {
     cluster: u32,
-    members_n: Count,
+    members_n: ListLength,
     #[serde(default)]
     against: Option<IgnoredAny>,
 }
 
 /// The length of a list that is not kept.
-struct Count(u32);
+struct ListLength(u32);
 
-impl<'de> Deserialize<'de> for Count {
+impl<'de> Deserialize<'de> for ListLength {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Counting;
-        impl<'de> Visitor<'de> for Counting {
-            type Value = Count;
+        struct LengthVisitor;
+        impl<'de> Visitor<'de> for LengthVisitor {
+            type Value = ListLength;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a list")
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Count, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ListLength, A::Error> {
                 let mut count = 0;
                 while list.next_element::<IgnoredAny>()?.is_some() {
                     count += 1;
                 }
-                Ok(Count(count))
+                Ok(ListLength(count))
             }
         }
-        from.deserialize_seq(Counting)
+        from.deserialize_seq(LengthVisitor)
     }
 }
 
@@ -104,10 +104,10 @@ impl Clusters {
             keepers: Vec::new(),
             sizes: Vec::new(),
             lowest: Vec::new(),
-            own: 0,
+            first_own: 0,
             by_size: OnceLock::new(),
             by_similarity: OnceLock::new(),
-            found: Mutex::new(None),
+            last_search: Mutex::new(None),
         };
         let (mut line, mut offset) = (Vec::new(), 0);
         loop {
@@ -124,7 +124,7 @@ impl Clusters {
             clusters.offsets.push(offset);
             clusters.keepers.push(counted.cluster);
             clusters.sizes.push(counted.members_n.0);
-            clusters.own += usize::from(counted.against.is_some());
+            clusters.first_own += usize::from(counted.against.is_some());
         }
         clusters.lowest = vec![f32::INFINITY; clusters.len()];
         Ok(clusters)
@@ -137,13 +137,13 @@ impl Clusters {
     /// The line of a cluster, by the ordinal of its keeper in the input or in the other corpus.
     pub(crate) fn line_of(&self, keeper: u64, other: bool) -> Option<u32> {
         let keeper = u32::try_from(keeper).ok()?;
-        let lines = if other { 0..self.own } else { self.own..self.len() };
+        let lines = if other { 0..self.first_own } else { self.first_own..self.len() };
         let at = self.keepers[lines.clone()].binary_search(&keeper).ok()?;
         Some((lines.start + at) as u32)
     }
 
-    /// Remembers a similarity, if it is the least one so far.
-    pub(crate) fn lower(&mut self, line: u32, similarity: f64) {
+    /// Notes a similarity, if it is the least one so far.
+    pub(crate) fn note_similarity(&mut self, line: u32, similarity: f64) {
         let lowest = &mut self.lowest[line as usize];
         *lowest = lowest.min(similarity as f32);
     }
@@ -175,20 +175,26 @@ impl Clusters {
     }
 
     /// Lines `offset` to `offset + count` in an order; all, or those that a search found.
-    pub(crate) fn page(&self, among: Option<&[u32]>, order: Order, offset: usize, count: usize) -> Vec<u32> {
+    pub(crate) fn page(
+        &self,
+        among: Option<&[u32]>,
+        order: SortOrder,
+        offset: usize,
+        count: usize,
+    ) -> Vec<u32> {
         let all;
         let lines: &[u32] = match (among, order) {
-            (Some(among), Order::Number { .. }) => among,
+            (Some(among), SortOrder::Number { .. }) => among,
             (Some(among), order) => {
                 all = self.sorted(among.to_vec(), order);
                 &all
             }
-            (None, Order::Number { descending }) => {
+            (None, SortOrder::Number { descending }) => {
                 let line = |at: usize| if descending { self.len() - 1 - at } else { at } as u32;
                 return (offset.min(self.len())..self.len().min(offset + count)).map(line).collect();
             }
-            (None, Order::Size { .. }) => self.by_size.get_or_init(|| self.sorted(self.all(), order)),
-            (None, Order::Similarity { .. }) => {
+            (None, SortOrder::Size { .. }) => self.by_size.get_or_init(|| self.sorted(self.all(), order)),
+            (None, SortOrder::Similarity { .. }) => {
                 self.by_similarity.get_or_init(|| self.sorted(self.all(), order))
             }
         };
@@ -203,34 +209,34 @@ impl Clusters {
     }
 
     /// Lines in ascending order, whatever the direction.
-    fn sorted(&self, mut lines: Vec<u32>, order: Order) -> Vec<u32> {
+    fn sorted(&self, mut lines: Vec<u32>, order: SortOrder) -> Vec<u32> {
         match order {
-            Order::Number { .. } => {}
-            Order::Size { .. } => lines.sort_by_key(|line| self.sizes[*line as usize]),
-            Order::Similarity { .. } => {
+            SortOrder::Number { .. } => {}
+            SortOrder::Size { .. } => lines.sort_by_key(|line| self.sizes[*line as usize]),
+            SortOrder::Similarity { .. } => {
                 lines.sort_by(|a, b| self.lowest[*a as usize].total_cmp(&self.lowest[*b as usize]))
             }
         }
         lines
     }
 
-    /// Clusters with `wanted` in the id of one of their documents.
-    pub(crate) fn search(&self, wanted: &str) -> Result<Arc<Matches>, SourceError> {
+    /// Clusters with `part_of_id` in the id of one of their documents.
+    pub(crate) fn search(&self, part_of_id: &str) -> Result<Arc<Matches>, SourceError> {
         // Whoever waits for the search of somebody else is glad to have it when it asks for the same.
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.last_search.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((before, matches)) = &*found
-            && before == wanted
+            && before == part_of_id
         {
             return Ok(matches.clone());
         }
-        let matches = Arc::new(self.look_for(wanted)?);
-        *found = Some((wanted.to_owned(), matches.clone()));
+        let matches = Arc::new(self.search_table(part_of_id)?);
+        *found = Some((part_of_id.to_owned(), matches.clone()));
         Ok(matches)
     }
 
-    fn look_for(&self, wanted: &str) -> Result<Matches, SourceError> {
+    fn search_table(&self, part_of_id: &str) -> Result<Matches, SourceError> {
         let unreadable = |error| SourceError::unreadable(&self.file, error);
-        let quoted = serde_json::to_string(wanted).unwrap_or_default();
+        let quoted = serde_json::to_string(part_of_id).unwrap_or_default();
         // As it would stand inside an id: most lines are passed over without being parsed.
         let finder = Finder::new(quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default());
         let mut reader = BufReader::with_capacity(1 << 20, File::open(&self.file).map_err(unreadable)?);
@@ -248,7 +254,7 @@ impl Clusters {
             }
             let cluster: Cluster =
                 serde_json::from_slice(&line).map_err(|_| SourceError::changed(&self.file))?;
-            if cluster.keep.contains(wanted) || cluster.members.iter().any(|id| id.contains(wanted)) {
+            if cluster.keep.contains(part_of_id) || cluster.members.iter().any(|id| id.contains(part_of_id)) {
                 matches.lines.push(index);
             }
         }
@@ -286,7 +292,7 @@ mod tests {
         std::fs::write(&file, lines.join("\n") + "\n").unwrap();
         let mut clusters = Clusters::open(&file).unwrap();
         for (line, similarity) in [(0, 0.9), (0, 0.8), (1, 1.0), (2, 0.85)] {
-            clusters.lower(line, similarity);
+            clusters.note_similarity(line, similarity);
         }
         (folder, clusters)
     }
@@ -307,24 +313,24 @@ mod tests {
     fn every_order_has_both_directions() {
         let (_folder, clusters) = table();
         let page = |order| clusters.page(None, order, 0, 9);
-        assert_eq!(page(Order::Number { descending: false }), [0, 1, 2]);
-        assert_eq!(page(Order::Number { descending: true }), [2, 1, 0]);
-        assert_eq!(page(Order::Size { descending: true })[0], 0);
-        assert_eq!(page(Order::Size { descending: false })[2], 0);
-        assert_eq!(page(Order::Similarity { descending: false }), [0, 2, 1]);
-        assert_eq!(page(Order::Similarity { descending: true }), [1, 2, 0]);
+        assert_eq!(page(SortOrder::Number { descending: false }), [0, 1, 2]);
+        assert_eq!(page(SortOrder::Number { descending: true }), [2, 1, 0]);
+        assert_eq!(page(SortOrder::Size { descending: true })[0], 0);
+        assert_eq!(page(SortOrder::Size { descending: false })[2], 0);
+        assert_eq!(page(SortOrder::Similarity { descending: false }), [0, 2, 1]);
+        assert_eq!(page(SortOrder::Similarity { descending: true }), [1, 2, 0]);
         let among = |order| clusters.page(Some(&[0, 2]), order, 0, 9);
-        assert_eq!(among(Order::Number { descending: true }), [2, 0]);
-        assert_eq!(among(Order::Similarity { descending: true }), [2, 0]);
-        assert_eq!(among(Order::Similarity { descending: false }), [0, 2]);
-        assert_eq!(clusters.page(None, Order::Number { descending: false }, 2, 9), [2]);
-        assert!(clusters.page(None, Order::Size { descending: true }, 9, 9).is_empty());
+        assert_eq!(among(SortOrder::Number { descending: true }), [2, 0]);
+        assert_eq!(among(SortOrder::Similarity { descending: true }), [2, 0]);
+        assert_eq!(among(SortOrder::Similarity { descending: false }), [0, 2]);
+        assert_eq!(clusters.page(None, SortOrder::Number { descending: false }, 2, 9), [2]);
+        assert!(clusters.page(None, SortOrder::Size { descending: true }, 9, 9).is_empty());
     }
 
     #[test]
     fn a_search_looks_at_ids_and_at_nothing_else() {
         let (_folder, clusters) = table();
-        let found = |wanted| clusters.search(wanted).unwrap().lines.clone();
+        let found = |part_of_id| clusters.search(part_of_id).unwrap().lines.clone();
         assert_eq!(found("members"), [1]);
         assert_eq!(found("x\"y"), [1]);
         assert_eq!(found("e"), [1, 2]);

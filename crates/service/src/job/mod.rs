@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 pub(crate) use self::clusters::{Cluster, Clusters, size_bins};
 pub(crate) use self::removals::Removals;
-pub(crate) use self::texts::{Found, Text, Texts, title};
+pub(crate) use self::texts::{Text, TextResult, Texts, title};
 use crate::ServiceError;
 
 /// Facts about the run.

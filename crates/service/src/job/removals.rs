@@ -71,7 +71,7 @@ impl Removals {
             let Some(similarity) = counted.similarity else { continue };
             removals.histogram[(similarity.clamp(0.0, 1.0) * 100.0) as usize] += 1;
             if let Some(line) = clusters.line_of(counted.witness_n, counted.against.is_some()) {
-                clusters.lower(line, similarity);
+                clusters.note_similarity(line, similarity);
             }
         }
     }

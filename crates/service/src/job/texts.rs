@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lookalike::corpus::{Compression, Corpus, Format, Item, LineReader, Lines, Reader, Shard};
 use lookalike::engine::JobRecipe;
-use lookalike::model::{Document, Place, SpanMap};
+use lookalike::model::{Document, RecordPosition, SpanMap};
 use lookalike::text::extract::{ContentMode, Extractor};
 
 /// Records between two remembered positions.
@@ -18,7 +18,7 @@ const STRIDE: u64 = 256;
 /// Bytes of lines that are counted at once.
 const BLOCK: usize = 1 << 20;
 /// The time limit of a request that looks for a text.
-const PATIENCE: Duration = Duration::from_secs(8);
+const TEXT_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// A text with the map back to its source.
 #[derive(Debug, Clone)]
@@ -37,11 +37,11 @@ pub(crate) struct Text {
 
 /// The result of looking for a text.
 #[derive(Debug, Clone)]
-pub(crate) enum Found {
+pub(crate) enum TextResult {
     /// The text.
     Text(Box<Text>),
     /// The reason why it cannot be shown.
-    Gone(String),
+    Unavailable(String),
 }
 
 /// The input of a job.
@@ -50,37 +50,37 @@ pub(crate) struct Texts {
     /// The shards, or the reason why there are none.
     corpus: Result<Corpus, String>,
     content: ContentMode,
-    counted: Mutex<Counted>,
+    counted: Mutex<CountedShards>,
 }
 
 /// The shards counted so far.
 #[derive(Debug, Default)]
-struct Counted {
-    shards: Vec<Count>,
+struct CountedShards {
+    shards: Vec<ShardCount>,
     /// The shard after those, partly counted.
-    open: Option<Counting>,
+    partial: Option<ShardCounter>,
 }
 
 /// A shard that is counted.
 #[derive(Debug, Clone, Default)]
-struct Count {
+struct ShardCount {
     /// Ordinal of its first document.
     first: u64,
     records: u64,
     /// Positions of every 256th record; none where a record cannot be read from its position.
-    places: Vec<u64>,
+    positions: Vec<u64>,
 }
 
 /// A shard that is being counted.
-struct Counting {
+struct ShardCounter {
     reader: Reader,
     lines: LineReader,
     block: Lines,
     plain: bool,
-    count: Count,
+    count: ShardCount,
 }
 
-impl std::fmt::Debug for Counting {
+impl std::fmt::Debug for ShardCounter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.count.fmt(f)
     }
@@ -104,22 +104,27 @@ impl Texts {
     }
 
     /// Returns the document with this ordinal. A failure is only a sentence: a page shows the rest without the text.
-    pub(crate) fn read(&self, ordinal: u64) -> Found {
+    pub(crate) fn read(&self, ordinal: u64) -> TextResult {
         let corpus = match &self.corpus {
             Ok(corpus) => corpus,
-            Err(why) => return Found::Gone(why.clone()),
+            Err(why) => return TextResult::Unavailable(why.clone()),
         };
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TEXT_TIMEOUT;
         let located = self.locate(corpus, ordinal, deadline);
         let read = located.and_then(|(shard, count)| self.fetch(corpus, shard, &count, ordinal, deadline));
         match read {
-            Ok(text) => Found::Text(Box::new(text)),
-            Err(why) => Found::Gone(why),
+            Ok(text) => TextResult::Text(Box::new(text)),
+            Err(why) => TextResult::Unavailable(why),
         }
     }
 
     /// Returns the shard of a document, with the positions known by then.
-    fn locate(&self, corpus: &Corpus, ordinal: u64, deadline: Instant) -> Result<(usize, Count), String> {
+    fn locate(
+        &self,
+        corpus: &Corpus,
+        ordinal: u64,
+        deadline: Instant,
+    ) -> Result<(usize, ShardCount), String> {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if let Some(found) = counted.find(ordinal) {
@@ -134,7 +139,7 @@ impl Texts {
                     "the input is still being counted ({done} of {all} files so far); load this page again"
                 ));
             }
-            counted.go_on(corpus).map_err(|error| format!("the input cannot be read: {error}"))?;
+            counted.advance(corpus).map_err(|error| format!("the input cannot be read: {error}"))?;
         }
     }
 
@@ -142,20 +147,20 @@ impl Texts {
         &self,
         corpus: &Corpus,
         shard: usize,
-        count: &Count,
+        count: &ShardCount,
         ordinal: u64,
         deadline: Instant,
     ) -> Result<Text, String> {
         let shard = &corpus.shards()[shard];
         let record = ordinal - count.first;
-        if let Some(&position) = count.places.get((record / STRIDE) as usize) {
+        if let Some(&position) = count.positions.get((record / STRIDE) as usize) {
             return self.fetch_line(corpus, shard, position, record % STRIDE);
         }
         let mut reader = shard.open(corpus.options()).map_err(|error| error.to_string())?;
         loop {
             match reader.next().map_err(|error| error.to_string())? {
                 Some(Item::Document(document)) if document.place.record == record => {
-                    return Ok(self.made(&document, shard));
+                    return Ok(self.extract(&document, shard));
                 }
                 Some(Item::Document(document)) if document.place.record > record => return Err(rejected()),
                 Some(_) if Instant::now() > deadline => {
@@ -185,10 +190,10 @@ impl Texts {
                 // Blank lines are no records.
                 if !line.trim_ascii().is_empty() {
                     if seen == skip {
-                        let place = Place { record: 0, position: position + begin as u64 };
+                        let place = RecordPosition { record: 0, position: position + begin as u64 };
                         let mut lines = LineReader::new(corpus.options());
                         return match lines.line(line, place, &shard.name) {
-                            Item::Document(document) => Ok(self.made(&document, shard)),
+                            Item::Document(document) => Ok(self.extract(&document, shard)),
                             _ => Err(rejected()),
                         };
                     }
@@ -205,16 +210,16 @@ impl Texts {
         }
     }
 
-    fn made(&self, document: &Document<'_>, shard: &Shard) -> Text {
+    fn extract(&self, document: &Document<'_>, shard: &Shard) -> Text {
         let mut extractor = Extractor::default();
-        let made = extractor.extract(document, self.content);
+        let extracted = extractor.extract(document, self.content);
         Text {
             id: document.id.to_owned(),
             url: document.url.map(str::to_owned),
-            title: title(made.text, made.blocks.first().filter(|block| block.heading)),
-            text: made.text.to_owned(),
-            source: made.source.to_vec(),
-            spans: made.spans.clone(),
+            title: title(extracted.text, extracted.blocks.first().filter(|block| block.heading)),
+            text: extracted.text.to_owned(),
+            source: extracted.source.to_vec(),
+            spans: extracted.spans.clone(),
             shard: shard.name.clone(),
             position: document.place.position,
         }
@@ -238,58 +243,58 @@ fn rejected() -> String {
     "the input has no readable document in this place; it was changed".to_owned()
 }
 
-impl Counted {
-    fn find(&self, ordinal: u64) -> Option<(usize, Count)> {
+impl CountedShards {
+    fn find(&self, ordinal: u64) -> Option<(usize, ShardCount)> {
         let done = self.shards.partition_point(|count| count.first <= ordinal);
         if let Some(at) = done.checked_sub(1)
             && ordinal < self.shards[at].first + self.shards[at].records
         {
             return Some((at, self.shards[at].clone()));
         }
-        let count = &self.open.as_ref()?.count;
+        let count = &self.partial.as_ref()?.count;
         let inside = (count.first..count.first + count.records).contains(&ordinal);
         inside.then(|| (self.shards.len(), count.clone()))
     }
 
     /// Counts some more.
-    fn go_on(&mut self, corpus: &Corpus) -> Result<(), lookalike::corpus::CorpusError> {
-        let counting = match &mut self.open {
-            Some(counting) => counting,
+    fn advance(&mut self, corpus: &Corpus) -> Result<(), lookalike::corpus::CorpusError> {
+        let counter = match &mut self.partial {
+            Some(counter) => counter,
             none => {
                 let shard = &corpus.shards()[self.shards.len()];
                 let first = self.shards.last().map_or(0, |last| last.first + last.records);
                 let reader = shard.open(corpus.options())?;
                 let plain = reader.format() == Format::Jsonl && reader.compression() == Compression::None;
-                none.insert(Counting {
+                none.insert(ShardCounter {
                     reader,
                     lines: LineReader::new(corpus.options()),
                     block: Lines::default(),
                     plain,
-                    count: Count { first, ..Count::default() },
+                    count: ShardCount { first, ..ShardCount::default() },
                 })
             }
         };
-        if !counting.go_on()? {
-            let done = self.open.take().map(|counting| counting.count).unwrap_or_default();
+        if !counter.advance()? {
+            let done = self.partial.take().map(|counter| counter.count).unwrap_or_default();
             self.shards.push(done);
         }
         Ok(())
     }
 }
 
-impl Counting {
+impl ShardCounter {
     /// Counts some more; false at the end.
-    fn go_on(&mut self) -> Result<bool, lookalike::corpus::CorpusError> {
-        let Counting { reader, lines, block, plain, count } = self;
+    fn advance(&mut self) -> Result<bool, lookalike::corpus::CorpusError> {
+        let ShardCounter { reader, lines, block, plain, count } = self;
         if reader.lines(BLOCK, block)? {
             let due = (STRIDE - count.records % STRIDE) % STRIDE;
             for index in (due..block.len() as u64).step_by(STRIDE as usize) {
-                let place = match lines.read(block.some(), index as usize) {
+                let place = match lines.read(block.view_some(), index as usize) {
                     Item::Document(document) => document.place,
                     Item::Rejected(rejection) => rejection.place,
-                    Item::Skipped(_) => Place::default(),
+                    Item::Skipped(_) => RecordPosition::default(),
                 };
-                count.places.extend(plain.then_some(place.position));
+                count.positions.extend(plain.then_some(place.position));
             }
             count.records += block.len() as u64;
             return Ok(true);
@@ -302,7 +307,7 @@ impl Counting {
                 None => return Ok(false),
             };
             if *plain && count.records.is_multiple_of(STRIDE) {
-                count.places.push(place.position);
+                count.positions.push(place.position);
             }
             count.records += 1;
         }
@@ -327,8 +332,8 @@ mod tests {
 
     fn id(texts: &Texts, n: u64) -> Result<String, String> {
         match texts.read(n) {
-            Found::Text(text) => Ok(text.id),
-            Found::Gone(why) => Err(why),
+            TextResult::Text(text) => Ok(text.id),
+            TextResult::Unavailable(why) => Err(why),
         }
     }
 

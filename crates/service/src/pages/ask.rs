@@ -6,41 +6,45 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use lookalike::report::parts::{Head, Html, counted, number, table, thousands};
 
-use super::frame::{Here, page, similarity};
+use super::frame::{NavPage, page, similarity};
 use crate::answer::Refusal;
-use crate::api::request::{Checked, Content};
+use crate::api::request::{CheckedDocument, Content};
+use crate::app_state::AppState;
 use crate::body;
-use crate::house::House;
 use crate::metrics::add;
-use crate::store::{Answered, Match};
+use crate::store::{Match, QueryResult};
 
 /// Matches that are shown.
 const MATCHES: usize = 50;
 
 /// `GET /ask`
-pub(crate) async fn ask(State(house): State<Arc<House>>) -> Result<Response, Refusal> {
-    house.source.store()?;
-    Ok(page(&house, "Ask", Here::Ask, |html| question(html, "", false)))
+pub(crate) async fn ask(State(state): State<Arc<AppState>>) -> Result<Response, Refusal> {
+    state.source.store()?;
+    Ok(page(&state, "Ask", NavPage::Ask, |html| question(html, "", false)))
 }
 
 /// `POST /ask`
-pub(crate) async fn answer(State(house): State<Arc<House>>, request: Request) -> Result<Response, Refusal> {
-    house.source.store()?;
-    let (form, _place) = body::form(&house, request).await?;
+pub(crate) async fn answer(
+    State(state): State<Arc<AppState>>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    state.source.store()?;
+    let (form, _slot) = body::form(&state, request).await?;
     // Browsers send line ends of their own kind.
     let text = form.get("text").unwrap_or_default().replace("\r\n", "\n");
     let is_html = form.get("html").is_some();
     if text.trim().is_empty() {
-        return Ok(page(&house, "Ask", Here::Ask, |html| {
+        return Ok(page(&state, "Ask", NavPage::Ask, |html| {
             question(html, &text, is_html);
             html.leaf("p", &[("class", "wrong"), ("role", "alert")], "There is no text in the box.");
         }));
     }
     let content = if is_html { Content::Html(text.clone()) } else { Content::Text(text.clone()) };
-    let document = Checked { id: None, url: None, content };
-    add(&house.metrics.queries, 1);
-    let answered = house.work(move |source, bench| source.store()?.query(bench, &document, MATCHES)).await?;
-    Ok(page(&house, "Answer", Here::Ask, |html| {
+    let document = CheckedDocument { id: None, url: None, content };
+    add(&state.metrics.queries, 1);
+    let answered =
+        state.work(move |source, worker| source.store()?.query(worker, &document, MATCHES)).await?;
+    Ok(page(&state, "Answer", NavPage::Ask, |html| {
         question(html, &text, is_html);
         matches(html, &text, is_html, &answered);
     }))
@@ -66,7 +70,7 @@ fn question(html: &mut Html, text: &str, is_html: bool) {
     html.leaf("p", &[("class", "facts")], "Asking changes nothing: the text is not added to the index.");
 }
 
-fn matches(html: &mut Html, text: &str, is_html: bool, answered: &Answered) {
+fn matches(html: &mut Html, text: &str, is_html: bool, answered: &QueryResult) {
     html.element("section", &[("aria-live", "polite")], |html| {
         html.leaf("h2", &[], "Answer");
         if answered.matches.is_empty() {

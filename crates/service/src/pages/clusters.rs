@@ -7,40 +7,40 @@ use axum::http::Uri;
 use axum::response::Response;
 use lookalike::report::parts::{Head, Html, counted, number, table, thousands};
 
-use super::frame::{Here, page, paging, similarity};
+use super::frame::{NavPage, page, paging, similarity};
 use crate::answer::{Refusal, rest_of};
 use crate::api;
+use crate::app_state::AppState;
 use crate::form::{Form, encode};
-use crate::house::House;
-use crate::source::{ClusterPage, ClusterRow, ClusterView, Member, Order, Wanted};
+use crate::source::{ClusterPage, ClusterQuery, ClusterRow, ClusterView, Member, SortOrder};
 
 /// Rows of a page.
 const ROWS: usize = 50;
 
 /// `GET /clusters`
-pub(crate) async fn clusters(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
-    let wanted = api::wanted(&Form::of(&uri)?, ROWS)?;
-    let asked = wanted.clone();
-    let _place = house.place()?;
-    let found = house.work(move |source, bench| source.clusters(bench, &asked)).await?;
-    Ok(page(&house, "Clusters", Here::Clusters, |html| {
+pub(crate) async fn clusters(State(state): State<Arc<AppState>>, uri: Uri) -> Result<Response, Refusal> {
+    let query = api::cluster_query(&Form::of(&uri)?, ROWS)?;
+    let searched = query.clone();
+    let _slot = state.work_slot()?;
+    let found = state.work(move |source, worker| source.clusters(worker, &searched)).await?;
+    Ok(page(&state, "Clusters", NavPage::Clusters, |html| {
         html.leaf("h1", &[], "Clusters");
         html.leaf(
             "p",
             &[],
             "Each cluster is a document that is kept, with the near-duplicates that it stands for.",
         );
-        search_box(html, Some(&wanted));
-        list(html, &wanted, &found);
+        search_box(html, Some(&query));
+        list(html, &query, &found);
     }))
 }
 
 /// The form for a search, with what was asked for before.
-pub(super) fn search_box(html: &mut Html, wanted: Option<&Wanted>) {
+pub(super) fn search_box(html: &mut Html, query: Option<&ClusterQuery>) {
     html.element("form", &[("method", "get"), ("action", "/clusters"), ("class", "search")], |html| {
         html.element("div", &[], |html| {
             html.leaf("label", &[("for", "search")], "Part of an id");
-            let value = wanted.and_then(|wanted| wanted.search.as_deref()).unwrap_or_default();
+            let value = query.and_then(|query| query.search.as_deref()).unwrap_or_default();
             let attributes = [
                 ("type", "search"),
                 ("id", "search"),
@@ -50,7 +50,7 @@ pub(super) fn search_box(html: &mut Html, wanted: Option<&Wanted>) {
             ];
             html.void("input", &attributes);
         });
-        let (sort, order) = wanted.map_or(("size", "descending"), |wanted| names(wanted.order));
+        let (sort, order) = query.map_or(("size", "descending"), |query| names(query.order));
         let sorts = [("size", "size"), ("similarity", "least similarity"), ("number", "number")];
         choice(html, "sort", "Sort by", &sorts, sort);
         let orders = [("descending", "largest first"), ("ascending", "smallest first")];
@@ -72,16 +72,16 @@ fn choice(html: &mut Html, name: &'static str, label: &str, values: &[(&str, &st
     });
 }
 
-fn names(order: Order) -> (&'static str, &'static str) {
+fn names(order: SortOrder) -> (&'static str, &'static str) {
     let sort = match order {
-        Order::Number { .. } => "number",
-        Order::Size { .. } => "size",
-        Order::Similarity { .. } => "similarity",
+        SortOrder::Number { .. } => "number",
+        SortOrder::Size { .. } => "size",
+        SortOrder::Similarity { .. } => "similarity",
     };
     (sort, if order.descending() { "descending" } else { "ascending" })
 }
 
-fn list(html: &mut Html, wanted: &Wanted, found: &ClusterPage) {
+fn list(html: &mut Html, query: &ClusterQuery, found: &ClusterPage) {
     if !found.complete {
         let note =
             "The search ended before the end of the table; a longer part of an id finds less and sooner.";
@@ -89,7 +89,7 @@ fn list(html: &mut Html, wanted: &Wanted, found: &ClusterPage) {
     }
     if found.clusters.is_empty() && found.total == 0 {
         let text =
-            if wanted.search.is_some() { "No cluster has such an id." } else { "There are no clusters." };
+            if query.search.is_some() { "No cluster has such an id." } else { "There are no clusters." };
         html.leaf("p", &[], text);
         return;
     }
@@ -99,11 +99,11 @@ fn list(html: &mut Html, wanted: &Wanted, found: &ClusterPage) {
             cluster_row(html, row);
         }
     });
-    let (sort, order) = names(wanted.order);
-    let search = encode(wanted.search.as_deref().unwrap_or_default());
-    let place = (wanted.offset as u64, found.clusters.len() as u64, found.total);
-    paging(html, place, wanted.count as u64, ("cluster", "clusters"), |offset| {
-        format!("/clusters?search={search}&sort={sort}&order={order}&offset={offset}&count={}", wanted.count)
+    let (sort, order) = names(query.order);
+    let search = encode(query.search.as_deref().unwrap_or_default());
+    let place = (query.offset as u64, found.clusters.len() as u64, found.total);
+    paging(html, place, query.count as u64, ("cluster", "clusters"), |offset| {
+        format!("/clusters?search={search}&sort={sort}&order={order}&offset={offset}&count={}", query.count)
     });
 }
 
@@ -120,14 +120,14 @@ fn cluster_row(html: &mut Html, row: &ClusterRow) {
 }
 
 /// `GET /clusters/{cluster}`
-pub(crate) async fn cluster(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+pub(crate) async fn cluster(State(state): State<Arc<AppState>>, uri: Uri) -> Result<Response, Refusal> {
     let name = rest_of(&uri, "/clusters/")?;
     let form = Form::of(&uri)?;
     let (offset, count) = (api::offset(&form)?, api::count(&form, ROWS)?);
-    let _place = house.place()?;
-    let view = house.work(move |source, bench| source.cluster(bench, &name, offset, count)).await?;
+    let _slot = state.work_slot()?;
+    let view = state.work(move |source, worker| source.cluster(worker, &name, offset, count)).await?;
     let view = view.ok_or_else(|| Refusal::missing("there is no cluster of this number"))?;
-    Ok(page(&house, &format!("Cluster of {}", view.row.keep), Here::Clusters, |html| {
+    Ok(page(&state, &format!("Cluster of {}", view.row.keep), NavPage::Clusters, |html| {
         show(html, &view, count)
     }))
 }

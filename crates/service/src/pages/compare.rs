@@ -11,111 +11,122 @@ use lookalike::report::{
     Change, Comparison, Overlap, Segment, Side, View, compare as compared, edit_similarity,
 };
 
-use super::document::{fate, gone};
-use super::frame::{Here, fact, page, similarity};
+use super::document::{state_sentence, text_unavailable};
+use super::frame::{NavPage, fact, page, similarity};
 use crate::answer::Refusal;
+use crate::app_state::AppState;
 use crate::body;
 use crate::form::Form;
-use crate::house::House;
-use crate::job::{Found, Text};
-use crate::source::{Bench, Card, Source, State as Fate, plain_number};
-use crate::store::plain;
+use crate::job::{Text, TextResult};
+use crate::source::{DocumentView, Source, State as DocumentState, WorkerBuffers, plain_number};
+use crate::store::plain_text;
 
 /// Equal words on each side of a change.
 const CONTEXT: usize = 12;
-/// Differences whose place is told.
-const MOST_PLACES: usize = 200;
+/// Differences whose position is shown.
+const MOST_POSITIONS: usize = 200;
 /// Characters of a source that are shown.
 const EXCERPT: usize = 160;
 
 /// `GET /compare?a=&b=`
-pub(crate) async fn compare(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+pub(crate) async fn compare(State(state): State<Arc<AppState>>, uri: Uri) -> Result<Response, Refusal> {
     let form = Form::of(&uri)?;
     let number = |name: &str| {
         let wrong = || Refusal::wrong(format!("{name} must be the number of a document"));
         form.get(name).and_then(plain_number).ok_or_else(wrong)
     };
     let (a, b, whole) = (number("a")?, number("b")?, form.filled("all").is_some());
-    let _place = house.place()?;
-    let pair = house.work(move |source, bench| Pair::read(source, bench, (a, b), whole)).await?;
+    let _slot = state.work_slot()?;
+    let pair = state.work(move |source, worker| Pair::read(source, worker, (a, b), whole)).await?;
     let title = format!("{} and {}", pair.a.name(), pair.b.name());
     let other = format!("/compare?a={a}&b={b}{}", if whole { "" } else { "&all=1" });
-    Ok(page(&house, &title, Here::Elsewhere, |html| show(html, &pair, Some((&other, whole)))))
+    Ok(page(&state, &title, NavPage::Other, |html| show(html, &pair, Some((&other, whole)))))
 }
 
 /// `POST /compare`: a pasted text beside a document.
 pub(crate) async fn compare_pasted(
-    State(house): State<Arc<House>>,
+    State(state): State<Arc<AppState>>,
     request: Request,
 ) -> Result<Response, Refusal> {
-    let (form, _place) = body::form(&house, request).await?;
+    let (form, _slot) = body::form(&state, request).await?;
     let wrong = || Refusal::wrong("b must be the number of a document");
     let b = form.get("b").and_then(plain_number).ok_or_else(wrong)?;
     let text = form.get("text").unwrap_or_default().to_owned();
-    let pair = house
-        .work(move |source, bench| {
+    let pair = state
+        .work(move |source, worker| {
             let missing = || Refusal::missing(format!("there is no document of the number {b}"));
-            let b = source.document(bench, b)?.ok_or_else(missing)?;
-            Ok(Pair::of(source, bench, pasted(text), b, false))
+            let b = source.document(worker, b)?.ok_or_else(missing)?;
+            Ok(Pair::of(source, worker, pasted(text), b, false))
         })
         .await?;
     let title = format!("{PASTED} and {}", pair.b.name());
-    Ok(page(&house, &title, Here::Ask, |html| show(html, &pair, None)))
+    Ok(page(&state, &title, NavPage::Ask, |html| show(html, &pair, None)))
 }
 
 const PASTED: &str = "the pasted text";
 
 /// A text that is in no index.
-fn pasted(text: String) -> Card {
-    let text = Found::Text(Box::new(plain(PASTED, None, text)));
-    Card { number: u64::MAX, id: Some(PASTED.to_owned()), state: Fate::Elsewhere, text }
+fn pasted(text: String) -> DocumentView {
+    let text = TextResult::Text(Box::new(plain_text(PASTED, None, text)));
+    DocumentView { number: u64::MAX, id: Some(PASTED.to_owned()), state: DocumentState::Pasted, text }
 }
 
 /// Two documents, compared where both have texts.
 struct Pair {
-    a: Card,
-    b: Card,
+    a: DocumentView,
+    b: DocumentView,
     shingle: usize,
-    measured: Option<Measured>,
+    measured: Option<PairMeasures>,
 }
 
-struct Measured {
+struct PairMeasures {
     overlap: Overlap,
     edit: Option<f64>,
     comparison: Comparison,
 }
 
 impl Pair {
-    fn read(source: &Source, bench: &mut Bench, (a, b): (u64, u64), whole: bool) -> Result<Self, Refusal> {
-        let mut card = |number| {
+    fn read(
+        source: &Source,
+        worker: &mut WorkerBuffers,
+        (a, b): (u64, u64),
+        whole: bool,
+    ) -> Result<Self, Refusal> {
+        let mut view = |number| {
             let missing = || Refusal::missing(format!("there is no document of the number {number}"));
-            source.document(bench, number)?.ok_or_else(missing)
+            source.document(worker, number)?.ok_or_else(missing)
         };
-        let (a, b) = (card(a)?, card(b)?);
-        Ok(Pair::of(source, bench, a, b, whole))
+        let (a, b) = (view(a)?, view(b)?);
+        Ok(Pair::of(source, worker, a, b, whole))
     }
 
-    fn of(source: &Source, bench: &mut Bench, a: Card, b: Card, whole: bool) -> Self {
+    fn of(
+        source: &Source,
+        worker: &mut WorkerBuffers,
+        a: DocumentView,
+        b: DocumentView,
+        whole: bool,
+    ) -> Self {
         let shingle = source.recipe().shingle;
         let measured = match (&a.text, &b.text) {
-            (Found::Text(a), Found::Text(b)) => Some(measured(bench, a, b, shingle, whole)),
+            (TextResult::Text(a), TextResult::Text(b)) => Some(measured(worker, a, b, shingle, whole)),
             _ => None,
         };
         Pair { a, b, shingle, measured }
     }
 }
 
-fn measured(bench: &mut Bench, a: &Text, b: &Text, shingle: usize, whole: bool) -> Measured {
-    bench.analyser.read(&a.text, &mut bench.a);
-    bench.analyser.read(&b.text, &mut bench.b);
+fn measured(worker: &mut WorkerBuffers, a: &Text, b: &Text, shingle: usize, whole: bool) -> PairMeasures {
+    worker.analyser.read(&a.text, &mut worker.a);
+    worker.analyser.read(&b.text, &mut worker.b);
     let view = View { context: (!whole).then_some(CONTEXT), ..View::whole() };
-    let (left, right) = (Side::new(&a.text, &bench.a), Side::new(&b.text, &bench.b));
+    let (left, right) = (Side::new(&a.text, &worker.a), Side::new(&b.text, &worker.b));
     let comparison = compared(&left.at(a.url.as_deref()), &right.at(b.url.as_deref()), &view);
-    let overlap = Overlap::of(&bench.a, &bench.b, shingle);
-    Measured { overlap, edit: edit_similarity(&bench.a, &bench.b), comparison }
+    let overlap = Overlap::of(&worker.a, &worker.b, shingle);
+    PairMeasures { overlap, edit: edit_similarity(&worker.a, &worker.b), comparison }
 }
 
-impl Card {
+impl DocumentView {
     fn name(&self) -> String {
         self.id.clone().unwrap_or_else(|| format!("document {}", self.number))
     }
@@ -129,7 +140,7 @@ fn show(html: &mut Html, pair: &Pair, other: Option<(&str, bool)>) {
     });
     let Some(measured) = &pair.measured else { return };
     figures(html, measured, pair.shingle);
-    let (Found::Text(a), Found::Text(b)) = (&pair.a.text, &pair.b.text) else { return };
+    let (TextResult::Text(a), TextResult::Text(b)) = (&pair.a.text, &pair.b.text) else { return };
     html.leaf("h2", &[], "Word by word");
     html.element("p", &[("class", "facts")], |html| {
         html.text("Case and punctuation make no difference. ");
@@ -139,24 +150,24 @@ fn show(html: &mut Html, pair: &Pair, other: Option<(&str, bool)>) {
         }
     });
     words(html, &measured.comparison, a, b);
-    places(html, &measured.comparison, a, b);
+    positions(html, &measured.comparison, a, b);
 }
 
-fn side(html: &mut Html, letter: &str, class: &str, card: &Card) {
+fn side(html: &mut Html, letter: &str, class: &str, view: &DocumentView) {
     html.element("section", &[("class", "side"), ("aria-label", &format!("Document {letter}"))], |html| {
         html.element("h2", &[], |html| {
             html.leaf("span", &[("class", class)], letter);
             html.text(" ");
-            match card.state {
-                Fate::Elsewhere => html.leaf("bdi", &[], &card.name()),
-                _ => html.element("a", &[("href", &format!("/documents/{}", card.number))], |html| {
-                    html.leaf("bdi", &[], &card.name());
+            match view.state {
+                DocumentState::Pasted => html.leaf("bdi", &[], &view.name()),
+                _ => html.element("a", &[("href", &format!("/documents/{}", view.number))], |html| {
+                    html.leaf("bdi", &[], &view.name());
                 }),
             }
         });
-        match &card.text {
-            Found::Gone(why) => gone(html, why),
-            Found::Text(text) => {
+        match &view.text {
+            TextResult::Unavailable(why) => text_unavailable(html, why),
+            TextResult::Text(text) => {
                 if let Some(title) = &text.title {
                     html.leaf("p", &[("class", "title"), ("dir", "auto")], title);
                 }
@@ -165,12 +176,12 @@ fn side(html: &mut Html, letter: &str, class: &str, card: &Card) {
                 }
             }
         }
-        html.element("p", &[("class", "facts")], |html| fate(html, card));
+        html.element("p", &[("class", "facts")], |html| state_sentence(html, view));
     });
 }
 
-fn figures(html: &mut Html, measured: &Measured, shingle: usize) {
-    let Measured { overlap, edit, comparison } = measured;
+fn figures(html: &mut Html, measured: &PairMeasures, shingle: usize) {
+    let PairMeasures { overlap, edit, comparison } = measured;
     html.element("dl", &[("class", "list")], |html| {
         fact(html, "Kind", |html| {
             html.leaf("span", &[("class", "kind")], comparison.kind.name());
@@ -207,13 +218,13 @@ fn words(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
         return;
     }
     html.element("div", &[("class", "columns")], |html| {
-        for stretch in stretches(&comparison.segments) {
-            match stretch {
-                Stretch::Fold(segment) => fold(html, segment),
-                Stretch::Rows(segments) => {
+        for group in group_segments(&comparison.segments) {
+            match group {
+                SegmentGroup::Fold(segment) => fold(html, segment),
+                SegmentGroup::Rows(segments) => {
                     html.element("div", &[("class", "row")], |html| {
-                        cell(html, "A", segments, |segment| (segment.places.a, "del"), &a.text);
-                        cell(html, "B", segments, |segment| (segment.places.b, "ins"), &b.text);
+                        cell(html, "A", segments, |segment| (segment.spans.a, "del"), &a.text);
+                        cell(html, "B", segments, |segment| (segment.spans.b, "ins"), &b.text);
                     });
                 }
             }
@@ -222,24 +233,24 @@ fn words(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
 }
 
 /// Segments that are shown together.
-enum Stretch<'s> {
+enum SegmentGroup<'s> {
     /// Folded words.
     Fold(&'s Segment),
     /// Words that are shown.
     Rows(&'s [Segment]),
 }
 
-fn stretches(segments: &[Segment]) -> Vec<Stretch<'_>> {
+fn group_segments(segments: &[Segment]) -> Vec<SegmentGroup<'_>> {
     let mut all = Vec::new();
     let mut rest = segments;
     while let Some(first) = rest.first() {
         if first.text.is_none() {
-            all.push(Stretch::Fold(first));
+            all.push(SegmentGroup::Fold(first));
             rest = &rest[1..];
             continue;
         }
         let end = rest.iter().position(|segment| segment.text.is_none()).unwrap_or(rest.len());
-        all.push(Stretch::Rows(&rest[..end]));
+        all.push(SegmentGroup::Rows(&rest[..end]));
         rest = &rest[end..];
     }
     all
@@ -257,19 +268,19 @@ fn cell(
     html: &mut Html,
     letter: &str,
     segments: &[Segment],
-    own: impl Fn(&Segment) -> (Span, &'static str),
+    side_of: impl Fn(&Segment) -> (Span, &'static str),
     text: &str,
 ) {
     html.element("div", &[("class", "cell"), ("dir", "auto"), ("data-side", letter)], |html| {
         for segment in segments {
-            let (span, mark) = own(segment);
+            let (span, mark) = side_of(segment);
             let words = text.get(span.start as usize..span.end as usize).unwrap_or_default();
             if words.is_empty() {
                 continue;
             }
             // Blanks at the end stay outside, where nothing underlines them.
             let core = words.trim_end();
-            let shown = dense(core);
+            let shown = without_blank_lines(core);
             match segment.change {
                 Change::Equal | Change::Uncompared => html.leaf("span", &[], &shown),
                 Change::Removed | Change::Added => html.leaf(mark, &[], &shown),
@@ -280,7 +291,7 @@ fn cell(
 }
 
 /// Without blank lines, which make a comparison long.
-fn dense(text: &str) -> String {
+fn without_blank_lines(text: &str) -> String {
     let lines = text.split('\n').map(str::trim_end);
     let mut out = String::with_capacity(text.len());
     for (index, line) in lines.enumerate() {
@@ -293,7 +304,7 @@ fn dense(text: &str) -> String {
 }
 
 /// Each difference with its position in the source of its document.
-fn places(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
+fn positions(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
     let changes = comparison.segments.iter();
     let changes: Vec<&Segment> =
         changes.filter(|segment| matches!(segment.change, Change::Removed | Change::Added)).collect();
@@ -301,19 +312,19 @@ fn places(html: &mut Html, comparison: &Comparison, a: &Text, b: &Text) {
         return;
     }
     html.leaf("h2", &[], "Where the differences are");
-    if changes.len() > MOST_PLACES {
-        let note = format!("The first {MOST_PLACES} of {}.", thousands(changes.len() as u64));
+    if changes.len() > MOST_POSITIONS {
+        let note = format!("The first {MOST_POSITIONS} of {}.", thousands(changes.len() as u64));
         html.leaf("p", &[("class", "facts")], &note);
     }
     let heads = [Head::Words("In"), Head::Words("Bytes of the source"), Head::Words("As it stands there")];
     table(html, "Differences in the sources", &heads, |html| {
-        for segment in changes.into_iter().take(MOST_PLACES) {
+        for segment in changes.into_iter().take(MOST_POSITIONS) {
             let (letter, class, span, text) = match segment.change {
-                Change::Removed => ("A", "only-a", segment.places.a, a),
-                _ => ("B", "only-b", segment.places.b, b),
+                Change::Removed => ("A", "only-a", segment.spans.a, a),
+                _ => ("B", "only-b", segment.spans.b, b),
             };
             let trimmed = trimmed(&text.text, span);
-            let back = text.spans.back(trimmed);
+            let back = text.spans.to_source(trimmed);
             html.element("tr", &[], |html| {
                 html.element("th", &[("scope", "row")], |html| {
                     html.leaf("span", &[("class", class)], letter);

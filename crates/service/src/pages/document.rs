@@ -7,25 +7,25 @@ use axum::http::Uri;
 use axum::response::{IntoResponse, Redirect, Response};
 use lookalike::report::parts::{Html, counted, thousands};
 
-use super::frame::{Here, fact, page, similarity};
+use super::frame::{NavPage, fact, page, similarity};
 use crate::answer::{Refusal, rest_of};
+use crate::app_state::AppState;
 use crate::form::{Form, encode};
-use crate::house::House;
-use crate::job::Found;
-use crate::source::{Card, State as Fate, cluster_name, plain_number};
+use crate::job::TextResult;
+use crate::source::{DocumentView, State as DocumentState, cluster_name, plain_number};
 
 /// Longer texts are cut on their page.
 const LONGEST: usize = 200_000;
 
 /// `GET /documents?id=`: leads to the page of a document.
-pub(crate) async fn find(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+pub(crate) async fn find(State(state): State<Arc<AppState>>, uri: Uri) -> Result<Response, Refusal> {
     let form = Form::of(&uri)?;
     let Some(id) = form.filled("id").map(str::to_owned) else {
         return Err(Refusal::wrong("id is missing; give the id of a document"));
     };
-    let _place = house.place()?;
+    let _slot = state.work_slot()?;
     let search = encode(&id);
-    let number = house.work(move |source, bench| source.number_of(bench, &id)).await?;
+    let number = state.work(move |source, worker| source.number_of(worker, &id)).await?;
     Ok(match number {
         Some(number) => Redirect::to(&format!("/documents/{number}")).into_response(),
         None => Redirect::to(&format!("/clusters?search={search}")).into_response(),
@@ -33,23 +33,24 @@ pub(crate) async fn find(State(house): State<Arc<House>>, uri: Uri) -> Result<Re
 }
 
 /// `GET /documents/{number}`
-pub(crate) async fn document(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+pub(crate) async fn document(State(state): State<Arc<AppState>>, uri: Uri) -> Result<Response, Refusal> {
     let missing = || Refusal::missing("there is no document of this number");
     let number = plain_number(&rest_of(&uri, "/documents/")?).ok_or_else(missing)?;
-    let _place = house.place()?;
-    let card = house.work(move |source, bench| source.document(bench, number)).await?.ok_or_else(missing)?;
-    let name = card.id.clone().unwrap_or_else(|| format!("document {number}"));
-    Ok(page(&house, &name, Here::Elsewhere, |html| {
+    let _slot = state.work_slot()?;
+    let view =
+        state.work(move |source, worker| source.document(worker, number)).await?.ok_or_else(missing)?;
+    let name = view.id.clone().unwrap_or_else(|| format!("document {number}"));
+    Ok(page(&state, &name, NavPage::Other, |html| {
         html.element("h1", &[], |html| html.leaf("bdi", &[], &name));
-        facts(html, &card);
-        text(html, &card.text);
+        facts(html, &view);
+        text(html, &view.text);
     }))
 }
 
-fn facts(html: &mut Html, card: &Card) {
+fn facts(html: &mut Html, view: &DocumentView) {
     html.element("dl", &[("class", "list")], |html| {
-        fact(html, "Number", |html| html.text(&thousands(card.number)));
-        if let Found::Text(text) = &card.text {
+        fact(html, "Number", |html| html.text(&thousands(view.number)));
+        if let TextResult::Text(text) = &view.text {
             if let Some(title) = &text.title {
                 fact(html, "Begins with", |html| html.leaf("span", &[("dir", "auto")], title));
             }
@@ -64,21 +65,21 @@ fn facts(html: &mut Html, card: &Card) {
                 });
             }
         }
-        fact(html, "Fate", |html| fate(html, card));
+        fact(html, "Fate", |html| state_sentence(html, view));
     });
 }
 
 /// Writes the state of a document, with links to its cluster or witness.
-pub(super) fn fate(html: &mut Html, card: &Card) {
-    match &card.state {
-        Fate::Kept { others: 0 } => html.text("kept; no other document is like it"),
-        Fate::Kept { others } => {
+pub(super) fn state_sentence(html: &mut Html, view: &DocumentView) {
+    match &view.state {
+        DocumentState::Kept { others: 0 } => html.text("kept; no other document is like it"),
+        DocumentState::Kept { others } => {
             html.text("kept, for ");
-            html.element("a", &[("href", &format!("/clusters/{}", card.number))], |html| {
+            html.element("a", &[("href", &format!("/clusters/{}", view.number))], |html| {
                 html.text(&counted(*others, "near-duplicate", "near-duplicates"));
             });
         }
-        Fate::Removed { witness, number, other, similarity: value } => {
+        DocumentState::Removed { witness, number, other, similarity: value } => {
             html.text("removed, since ");
             match other {
                 true => html.leaf("bdi", &[], witness),
@@ -95,19 +96,19 @@ pub(super) fn fate(html: &mut Html, card: &Card) {
             html.leaf("a", &[("href", &cluster)], "cluster");
             if !other {
                 html.text(" · ");
-                let compare = format!("/compare?a={number}&b={}", card.number);
+                let compare = format!("/compare?a={number}&b={}", view.number);
                 html.leaf("a", &[("href", &compare)], "compare");
             }
         }
-        Fate::Elsewhere => html.text("pasted, in no index"),
+        DocumentState::Pasted => html.text("pasted, in no index"),
     }
 }
 
-fn text(html: &mut Html, found: &Found) {
+fn text(html: &mut Html, found: &TextResult) {
     html.leaf("h2", &[], "Text");
     match found {
-        Found::Gone(why) => gone(html, why),
-        Found::Text(text) => {
+        TextResult::Unavailable(why) => text_unavailable(html, why),
+        TextResult::Text(text) => {
             let mut end = text.text.len().min(LONGEST);
             while !text.text.is_char_boundary(end) {
                 end -= 1;
@@ -129,7 +130,7 @@ fn text(html: &mut Html, found: &Found) {
 }
 
 /// Says that a text cannot be shown.
-pub(super) fn gone(html: &mut Html, why: &str) {
+pub(super) fn text_unavailable(html: &mut Html, why: &str) {
     let note = format!("The text cannot be shown: {why}.");
     html.leaf("p", &[("class", "notes")], &note);
 }

@@ -5,29 +5,34 @@ use axum::response::{IntoResponse, Response};
 use lookalike::report::parts::{Html, counted, thousands};
 
 use crate::answer::Refusal;
-use crate::house::House;
+use crate::app_state::AppState;
 
 /// The current page in the navigation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Here {
+pub(super) enum NavPage {
     Overview,
     Clusters,
     Ask,
     /// None of them.
-    Elsewhere,
+    Other,
 }
 
 /// A page.
-pub(super) fn page(house: &House, title: &str, here: Here, inside: impl FnOnce(&mut Html)) -> Response {
-    page_with(house, StatusCode::OK, title, Some(here), inside)
+pub(super) fn page(
+    state: &AppState,
+    title: &str,
+    current: NavPage,
+    inside: impl FnOnce(&mut Html),
+) -> Response {
+    page_with(state, StatusCode::OK, title, Some(current), inside)
 }
 
 /// A page with a status; without navigation for visitors who are not logged in.
 pub(super) fn page_with(
-    house: &House,
+    state: &AppState,
     status: StatusCode,
     title: &str,
-    here: Option<Here>,
+    current: Option<NavPage>,
     inside: impl FnOnce(&mut Html),
 ) -> Response {
     let mut html = Html::default();
@@ -38,8 +43,8 @@ pub(super) fn page_with(
             html.leaf("a", &[("class", "skip"), ("href", "#main")], "Skip to the content");
             html.element("header", &[("class", "top")], |html| {
                 html.leaf("a", &[("class", "brand"), ("href", "/")], "lookalike");
-                if let Some(here) = here {
-                    navigation(html, house, here);
+                if let Some(current) = current {
+                    navigation(html, state, current);
                 }
             });
             html.element("main", &[("id", "main")], inside);
@@ -61,19 +66,19 @@ fn head(html: &mut Html, title: &str) {
     });
 }
 
-fn navigation(html: &mut Html, house: &House, here: Here) {
+fn navigation(html: &mut Html, state: &AppState, current: NavPage) {
     html.element("nav", &[("aria-label", "Pages")], |html| {
-        let mut link = |to: &str, name: &str, page: Here| {
+        let mut link = |to: &str, name: &str, page: NavPage| {
             let mut attributes = vec![("href", to)];
-            attributes.extend((page == here).then_some(("aria-current", "page")));
+            attributes.extend((page == current).then_some(("aria-current", "page")));
             html.leaf("a", &attributes, name);
         };
-        link("/", "Overview", Here::Overview);
-        link("/clusters", "Clusters", Here::Clusters);
-        if house.source.store().is_ok() {
-            link("/ask", "Ask", Here::Ask);
+        link("/", "Overview", NavPage::Overview);
+        link("/clusters", "Clusters", NavPage::Clusters);
+        if state.source.store().is_ok() {
+            link("/ask", "Ask", NavPage::Ask);
         }
-        if house.settings.tokens.is_some() {
+        if state.settings.tokens.is_some() {
             html.element("form", &[("method", "post"), ("action", "/logout")], |html| {
                 html.leaf("button", &[("class", "quiet")], "Log out");
             });
@@ -82,10 +87,10 @@ fn navigation(html: &mut Html, house: &House, here: Here) {
 }
 
 /// The page of a refusal; visitors who are not logged in see the login form.
-pub(crate) fn refusal(house: &House, refusal: &Refusal, wanted: &str) -> Response {
+pub(crate) fn refusal(state: &AppState, refusal: &Refusal, path: &str) -> Response {
     let mut response = match refusal.status {
-        StatusCode::UNAUTHORIZED => super::login::door(house, StatusCode::UNAUTHORIZED, None, wanted),
-        status => page_with(house, status, "That did not work", Some(Here::Elsewhere), |html| {
+        StatusCode::UNAUTHORIZED => super::login::login_form(state, StatusCode::UNAUTHORIZED, None, path),
+        status => page_with(state, status, "That did not work", Some(NavPage::Other), |html| {
             html.leaf("h1", &[], "That did not work");
             html.leaf("p", &[("class", "lead")], &sentence(&refusal.sentence));
             html.element("p", &[], |html| html.leaf("a", &[("href", "/")], "Back to the overview"));

@@ -8,9 +8,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use super::frame::page_with;
 use crate::answer::Refusal;
+use crate::app_state::AppState;
 use crate::body;
 use crate::form::Form;
-use crate::house::House;
 use crate::metrics::Limit;
 use crate::routes::{cookie_of, peer};
 use crate::sessions::{COOKIE, LIFETIME};
@@ -19,16 +19,16 @@ use crate::sessions::{COOKIE, LIFETIME};
 const LONGEST_BODY: usize = 8 << 10;
 
 /// `GET /login`
-pub(crate) async fn login(State(house): State<Arc<House>>, uri: Uri) -> Result<Response, Refusal> {
+pub(crate) async fn login(State(state): State<Arc<AppState>>, uri: Uri) -> Result<Response, Refusal> {
     let form = Form::of(&uri)?;
-    Ok(door(&house, StatusCode::OK, None, next(&form)))
+    Ok(login_form(&state, StatusCode::OK, None, next(&form)))
 }
 
 /// The form for a token, with what was wrong with the last one.
-pub(super) fn door(house: &House, status: StatusCode, wrong: Option<&str>, wanted: &str) -> Response {
-    page_with(house, status, "Log in", None, |html| {
+pub(super) fn login_form(state: &AppState, status: StatusCode, wrong: Option<&str>, path: &str) -> Response {
+    page_with(state, status, "Log in", None, |html| {
         html.leaf("h1", &[], "Log in");
-        if house.settings.tokens.is_none() {
+        if state.settings.tokens.is_none() {
             html.leaf("p", &[], "No token is needed here.");
             html.element("p", &[], |html| html.leaf("a", &[("href", "/")], "To the overview"));
             return;
@@ -52,40 +52,43 @@ pub(super) fn door(house: &House, status: StatusCode, wrong: Option<&str>, wante
                 ("autofocus", "autofocus"),
             ];
             html.void("input", &token);
-            html.void("input", &[("type", "hidden"), ("name", "next"), ("value", safe(wanted))]);
+            html.void("input", &[("type", "hidden"), ("name", "next"), ("value", local_path(path))]);
             html.leaf("button", &[], "Log in");
         });
     })
 }
 
 /// `POST /login`
-pub(crate) async fn enter(State(house): State<Arc<House>>, request: Request) -> Result<Response, Refusal> {
-    let Some(tokens) = &house.settings.tokens else { return Ok(Redirect::to("/").into_response()) };
+pub(crate) async fn log_in(
+    State(state): State<Arc<AppState>>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let Some(tokens) = &state.settings.tokens else { return Ok(Redirect::to("/").into_response()) };
     let from = peer(&request);
-    if !house.sessions.may_try(from) {
-        house.metrics.refused(Limit::Tries);
+    if !state.sessions.may_try(from) {
+        state.metrics.refused(Limit::Tries);
         return Err(Refusal::busy("too many wrong tokens; wait a minute", 60));
     }
     if body::media(request.headers()) != Some(body::Media::Form) {
         return Err(body::unsupported("application/x-www-form-urlencoded"));
     }
-    let (bytes, _place) = body::read_up_to(&house, request, LONGEST_BODY).await?;
+    let (bytes, _slot) = body::read_up_to(&state, request, LONGEST_BODY).await?;
     let form = Form::read(&bytes)?;
     if !form.get("token").is_some_and(|token| tokens.admit(token.trim())) {
-        house.sessions.failed(from);
+        state.sessions.failed(from);
         let wrong = "This token is not among those of the service.";
-        return Ok(door(&house, StatusCode::UNAUTHORIZED, Some(wrong), next(&form)));
+        return Ok(login_form(&state, StatusCode::UNAUTHORIZED, Some(wrong), next(&form)));
     }
-    let value = house.sessions.begin().ok_or_else(|| Refusal::failed("the system has no randomness"))?;
+    let value = state.sessions.begin().ok_or_else(|| Refusal::failed("the system has no randomness"))?;
     let seconds = LIFETIME.as_secs();
     let cookie = format!("{COOKIE}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}");
     Ok(with_cookie(Redirect::to(next(&form)), &cookie))
 }
 
 /// `POST /logout`
-pub(crate) async fn leave(State(house): State<Arc<House>>, request: Request) -> Response {
+pub(crate) async fn log_out(State(state): State<Arc<AppState>>, request: Request) -> Response {
     if let Some(cookie) = cookie_of(request.headers()) {
-        house.sessions.end(cookie);
+        state.sessions.end(cookie);
     }
     let gone = format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
     with_cookie(Redirect::to("/login"), &gone)
@@ -100,14 +103,14 @@ fn with_cookie(to: Redirect, cookie: &str) -> Response {
 }
 
 fn next(form: &Form) -> &str {
-    form.get("next").map_or("/", safe)
+    form.get("next").map_or("/", local_path)
 }
 
 /// An address of our own, or the overview: nobody is sent elsewhere.
-fn safe(wanted: &str) -> &str {
-    let own = wanted.starts_with('/') && !wanted.starts_with("//") && !wanted.contains('\\');
-    let plain = wanted.bytes().all(|byte| byte.is_ascii_graphic());
-    if own && plain && wanted != "/logout" && wanted != "/login" { wanted } else { "/" }
+fn local_path(path: &str) -> &str {
+    let own = path.starts_with('/') && !path.starts_with("//") && !path.contains('\\');
+    let plain = path.bytes().all(|byte| byte.is_ascii_graphic());
+    if own && plain && path != "/logout" && path != "/login" { path } else { "/" }
 }
 
 #[cfg(test)]
@@ -117,11 +120,11 @@ mod tests {
     #[test]
     fn nobody_is_sent_elsewhere() {
         for own in ["/", "/clusters?sort=size", "/documents/7"] {
-            assert_eq!(safe(own), own);
+            assert_eq!(local_path(own), own);
         }
         for other in ["//example.com", "https://example.com", "/\\example.com", "", "x", "/a\r\nb", "/login"]
         {
-            assert_eq!(safe(other), "/");
+            assert_eq!(local_path(other), "/");
         }
     }
 }

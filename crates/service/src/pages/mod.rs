@@ -17,7 +17,7 @@ pub(crate) use self::clusters::{cluster, clusters};
 pub(crate) use self::compare::{compare, compare_pasted};
 pub(crate) use self::document::{document, find};
 pub(crate) use self::frame::refusal;
-pub(crate) use self::login::{enter, leave, login};
+pub(crate) use self::login::{log_in, log_out, login};
 pub(crate) use self::overview::overview;
 
 /// `GET /style.css`: the style of reports, and what only these pages have.

@@ -8,33 +8,33 @@ use lookalike::report::parts::{Html, counted, percent, similarities, size, sizes
 use lookalike::report::{Bin, Measure, SizeBin};
 
 use super::clusters::search_box;
-use super::frame::{Here, fact, page};
+use super::frame::{NavPage, fact, page};
 use crate::answer::Refusal;
-use crate::house::House;
+use crate::app_state::AppState;
 use crate::job::Job;
 use crate::log;
-use crate::source::{Figure, Source};
+use crate::source::{NamedCount, Source};
 
 /// `GET /`
-pub(crate) async fn overview(State(house): State<Arc<House>>) -> Result<Response, Refusal> {
-    let _place = house.place()?;
+pub(crate) async fn overview(State(state): State<Arc<AppState>>) -> Result<Response, Refusal> {
+    let _slot = state.work_slot()?;
     let (figures, (bins, sizes)) =
-        house.work(|source, bench| Ok((source.figures(), source.pictures(bench)?))).await?;
-    let name = house.source.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let title = format!("{} {name}", if house.source.kind() == "job" { "Job" } else { "Index" });
-    Ok(page(&house, &title, Here::Overview, |html| {
+        state.work(|source, worker| Ok((source.figures(), source.histograms(worker)?))).await?;
+    let name = state.source.folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let title = format!("{} {name}", if state.source.kind() == "job" { "Job" } else { "Index" });
+    Ok(page(&state, &title, NavPage::Overview, |html| {
         html.element("h1", &[], |html| html.leaf("bdi", &[], &title));
         lead(html, &figures);
         tiles(html, &figures);
         html.element("section", &[("aria-label", "Search")], |html| search_box(html, None));
-        pictures(html, &house.source, &bins, &sizes, value(&figures, "removed"));
+        charts(html, &state.source, &bins, &sizes, value(&figures, "removed"));
         html.element("section", &[], |html| {
             html.leaf("h2", &[], "Where things are");
             html.element("dl", &[("class", "list")], |html| {
                 fact(html, "Folder", |html| {
-                    html.leaf("bdi", &[], &house.source.folder().display().to_string())
+                    html.leaf("bdi", &[], &state.source.folder().display().to_string())
                 });
-                if let Source::Job(job) = &*house.source {
+                if let Source::Job(job) = &*state.source {
                     facts(html, job);
                 }
                 fact(html, "For programs", |html| {
@@ -44,15 +44,15 @@ pub(crate) async fn overview(State(house): State<Arc<House>>) -> Result<Response
                 });
             });
         });
-        recipe(html, &house.source);
+        recipe(html, &state.source);
     }))
 }
 
-fn value(figures: &[Figure], name: &str) -> u64 {
+fn value(figures: &[NamedCount], name: &str) -> u64 {
     figures.iter().find(|(own, _)| *own == name).map_or(0, |(_, value)| *value)
 }
 
-fn lead(html: &mut Html, figures: &[Figure]) {
+fn lead(html: &mut Html, figures: &[NamedCount]) {
     let [documents, kept, removed] = ["documents", "kept", "removed"].map(|name| value(figures, name));
     let text = format!(
         "Of {}, {} are kept and {} are near-duplicates of a kept one ({}).",
@@ -64,7 +64,7 @@ fn lead(html: &mut Html, figures: &[Figure]) {
     html.leaf("p", &[("class", "lead")], &text);
 }
 
-fn tiles(html: &mut Html, figures: &[Figure]) {
+fn tiles(html: &mut Html, figures: &[NamedCount]) {
     html.element("dl", &[("class", "tiles")], |html| {
         for (name, value) in figures {
             html.element("div", &[], |html| {
@@ -76,7 +76,7 @@ fn tiles(html: &mut Html, figures: &[Figure]) {
 }
 
 /// Returns the caption of the picture of similarities: all near-duplicates, or a part where there are very many.
-fn shown(bins: &[Bin], removed: u64) -> String {
+fn caption(bins: &[Bin], removed: u64) -> String {
     let with = "with the kept document that stands for it, by their similarity.";
     match bins.iter().map(|bin| bin.pairs).sum::<u64>() {
         some if some < removed => {
@@ -86,7 +86,7 @@ fn shown(bins: &[Bin], removed: u64) -> String {
     }
 }
 
-fn pictures(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin], removed: u64) {
+fn charts(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin], removed: u64) {
     let Ok(measure) = source.recipe().measure() else { return };
     let measure = Measure {
         similarity: measure.similarity,
@@ -99,7 +99,7 @@ fn pictures(html: &mut Html, source: &Source, bins: &[Bin], of_size: &[SizeBin],
             html.leaf("p", &[], "No near-duplicate was measured.");
             return;
         }
-        html.leaf("p", &[], &shown(bins, removed));
+        html.leaf("p", &[], &caption(bins, removed));
         similarities(html, bins, &measure);
     });
     html.element("section", &[], |html| {

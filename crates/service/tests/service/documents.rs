@@ -1,6 +1,6 @@
 //! Documents are asked about, added, looked at and taken out.
 
-use lookalike_service::{Opening, Settings};
+use lookalike_service::{OpenOptions, Settings};
 use serde_json::json;
 
 use super::support::{Server, index, text};
@@ -119,8 +119,8 @@ fn what_was_acknowledged_is_there_after_a_new_start() {
         server.post("/v1/documents", &document).has(200);
     }
     server.end().unwrap();
-    let opening = Opening { read_only: true, ..Opening::default() };
-    let server = Server::start_with(folder.path(), opening, Settings::default());
+    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let server = Server::start_with(folder.path(), options, Settings::default());
     assert_eq!(server.get("/v1/stats").json()["documents"], 20);
     server.get("/v1/documents/d7").has(200);
     for (method, path) in [("POST", "/v1/documents"), ("DELETE", "/v1/documents/d7")] {

@@ -1,6 +1,6 @@
 //! A finished job is looked at.
 
-use lookalike_service::{Opening, ServiceError, Settings, Source};
+use lookalike_service::{OpenOptions, ServiceError, Settings, Source};
 use serde_json::{Value, json};
 
 use super::support::{FinishedJob, Server, index};
@@ -94,7 +94,7 @@ fn an_input_that_was_changed_or_is_gone_is_said_and_the_rest_is_shown() {
 
 #[test]
 fn only_what_can_be_served_is_served() {
-    let open = |path: &std::path::Path| Source::open(path, Opening::default()).unwrap_err();
+    let open = |path: &std::path::Path| Source::open(path, OpenOptions::default()).unwrap_err();
     let folder = tempfile::tempdir().unwrap();
     assert!(matches!(open(folder.path()), ServiceError::NothingToServe(_)));
     assert!(matches!(open(&folder.path().join("nowhere")), ServiceError::NothingToServe(_)));
@@ -110,7 +110,7 @@ fn only_what_can_be_served_is_served() {
     std::fs::rename(&clusters, job.path().join("clusters.parquet")).unwrap();
     assert!(matches!(open(&job.path()), ServiceError::Parquet(_)));
     let index = index();
-    let first = Source::open(index.path(), Opening::default()).unwrap();
+    let first = Source::open(index.path(), OpenOptions::default()).unwrap();
     assert!(open(index.path()).to_string().contains("another process"));
     drop(first);
 }

@@ -85,7 +85,7 @@ fn until_refused(server: &Server, begin: &[u8], ask: impl Fn() -> Answer) -> (Tc
 fn more_than_can_be_worked_on_answers_429() {
     let folder = index();
     let server = Server::start(folder.path(), Settings { concurrency: 1, ..Settings::default() });
-    // Whoever has sent more than a little holds the one place until all has come.
+    // Whoever has sent more than a little holds the one slot until all has come.
     let body = json!({"text": "x".repeat(200_000)}).to_string();
     let whole = request(
         server.address,

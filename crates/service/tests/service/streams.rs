@@ -15,12 +15,12 @@ fn lines(body: &str) -> Vec<Value> {
 }
 
 /// A stream that is written to and read from by turns.
-struct Conversation {
+struct OpenStream {
     stream: TcpStream,
     answers: BufReader<TcpStream>,
 }
 
-impl Conversation {
+impl OpenStream {
     fn begin(server: &Server, path: &str) -> Self {
         let mut stream = server.connect();
         let head = format!(
@@ -33,15 +33,15 @@ impl Conversation {
             line.clear();
             answers.read_line(&mut line).unwrap();
         }
-        Conversation { stream, answers }
+        OpenStream { stream, answers }
     }
 
-    fn say(&mut self, text: &str) {
+    fn send(&mut self, text: &str) {
         self.stream.write_all(format!("{:x}\r\n{text}\r\n", text.len()).as_bytes()).unwrap();
     }
 
     /// The next line that is no length of a chunk.
-    fn hear(&mut self) -> Value {
+    fn receive(&mut self) -> Value {
         loop {
             let mut line = String::new();
             assert!(self.answers.read_line(&mut line).unwrap() > 0, "the answers ended");
@@ -56,20 +56,20 @@ impl Conversation {
 fn each_line_is_answered_before_the_next_has_come() {
     let folder = index();
     let server = Server::start(folder.path(), Settings::default());
-    let mut stream = Conversation::begin(&server, "/v1/documents");
+    let mut stream = OpenStream::begin(&server, "/v1/documents");
     for number in 0..3 {
-        stream.say(&format!("{}\n", json!({"id": format!("d{number}"), "text": text(number, 0)})));
-        let answer = stream.hear();
+        stream.send(&format!("{}\n", json!({"id": format!("d{number}"), "text": text(number, 0)})));
+        let answer = stream.receive();
         assert_eq!((&answer["id"], &answer["new"]), (&json!(format!("d{number}")), &json!(true)));
         // Acknowledged is there, for others too.
         server.get(&format!("/v1/documents/d{number}")).has(200);
     }
     // A line may come in pieces.
     let line = json!({"id": "near", "text": text(1, 1)}).to_string();
-    stream.say(&line[..20]);
-    stream.say(&line[20..]);
-    stream.say("\n");
-    assert_eq!(stream.hear()["witness"]["id"], "d1");
+    stream.send(&line[..20]);
+    stream.send(&line[20..]);
+    stream.send("\n");
+    assert_eq!(stream.receive()["witness"]["id"], "d1");
 }
 
 #[test]
@@ -132,11 +132,11 @@ fn a_line_that_is_too_long_ends_the_stream() {
 fn a_stream_is_told_when_the_service_ends() {
     let folder = index();
     let server = Server::start(folder.path(), Settings::default());
-    let mut stream = Conversation::begin(&server, "/v1/documents");
-    stream.say(&format!("{}\n", json!({"id": "a", "text": text(1, 0)})));
-    assert_eq!(stream.hear()["new"], true);
+    let mut stream = OpenStream::begin(&server, "/v1/documents");
+    stream.send(&format!("{}\n", json!({"id": "a", "text": text(1, 0)})));
+    assert_eq!(stream.receive()["new"], true);
     server.ask_to_end();
-    assert_eq!(stream.hear()["error"], "the service is stopping");
+    assert_eq!(stream.receive()["error"], "the service is stopping");
     server.end().unwrap();
     Server::start(folder.path(), Settings::default()).get("/v1/documents/a").has(200);
 }

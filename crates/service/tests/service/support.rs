@@ -14,13 +14,13 @@ use lookalike::engine::{Job, JobRecipe, Opened, Outputs, Settings as EngineSetti
 use lookalike::generate::Plan;
 use lookalike::methods::{Setting, method};
 use lookalike::walk::Watch;
-use lookalike_index::{Index, Made};
-use lookalike_service::{LogFormat, Opening, ServiceError, Settings, Source, Tokens, listen, serve};
+use lookalike_index::{CreateOptions, Index};
+use lookalike_service::{LogFormat, OpenOptions, ServiceError, Settings, Source, Tokens, listen, serve};
 use serde_json::Value;
 use tempfile::TempDir;
 
 /// No answer takes longer, even on a busy machine.
-const PROMPT: Duration = Duration::from_secs(30);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub(crate) const TOKEN: &str = "correct-horse-battery-staple";
 
@@ -68,20 +68,20 @@ impl Answer {
 
 impl Server {
     pub(crate) fn start(folder: &Path, settings: Settings) -> Server {
-        Server::start_with(folder, Opening::default(), settings)
+        Server::start_with(folder, OpenOptions::default(), settings)
     }
 
-    pub(crate) fn start_with(folder: &Path, opening: Opening, settings: Settings) -> Server {
+    pub(crate) fn start_with(folder: &Path, options: OpenOptions, settings: Settings) -> Server {
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let lines = log.clone();
-        let tell = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
-        let settings = Settings { log: LogFormat::Json, tell, threads: 2, ..settings };
+        let log_sink = Arc::new(move |line: &str| lines.lock().unwrap().push(line.to_owned()));
+        let settings = Settings { log: LogFormat::Json, log_sink, threads: 2, ..settings };
         let listener = listen("127.0.0.1:0".parse().unwrap(), &settings).unwrap();
         let address = listener.local_addr().unwrap();
-        let source = Source::open(folder, opening).unwrap();
+        let source = Source::open(folder, options).unwrap();
         let stop = Arc::new(AtomicBool::new(false));
-        let told = stop.clone();
-        let thread = std::thread::spawn(move || serve(source, listener, settings, &told));
+        let stop_flag = stop.clone();
+        let thread = std::thread::spawn(move || serve(source, listener, settings, &stop_flag));
         Server { address, stop, thread: Some(thread), log }
     }
 
@@ -98,8 +98,8 @@ impl Server {
 
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).expect("the server is there");
-        stream.set_read_timeout(Some(PROMPT)).unwrap();
-        stream.set_write_timeout(Some(PROMPT)).unwrap();
+        stream.set_read_timeout(Some(ANSWER_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(ANSWER_TIMEOUT)).unwrap();
         stream
     }
 
@@ -198,9 +198,14 @@ fn engine_settings() -> EngineSettings {
 /// A new index without documents.
 pub(crate) fn index() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let made =
-        Made { recipe: recipe(), text: true, lexicon: None, learn: None, settings: &engine_settings() };
-    Index::create(folder.path(), made, &Watch::default()).unwrap();
+    let options = CreateOptions {
+        recipe: recipe(),
+        text: true,
+        lexicon: None,
+        learn: None,
+        settings: &engine_settings(),
+    };
+    Index::create(folder.path(), options, &Watch::default()).unwrap();
     folder
 }
 

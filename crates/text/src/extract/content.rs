@@ -41,7 +41,7 @@ enum Class {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Judged {
+struct ClassifiedBlock {
     class: Class,
     /// Characters, with those of scripts that write a word in one or two of them counted thrice.
     length: f32,
@@ -52,7 +52,7 @@ struct Judged {
 /// Reduces texts to their main content; holds the memory for the next text.
 #[derive(Debug, Default)]
 pub struct MainContent {
-    judged: Vec<Judged>,
+    classified: Vec<ClassifiedBlock>,
     after: Vec<Class>,
     kept: Vec<bool>,
     text: String,
@@ -63,7 +63,7 @@ pub struct MainContent {
 impl MainContent {
     /// Leaves only the main blocks in `extracted`, or everything if none can be told to be main content.
     pub fn reduce(&mut self, extracted: &mut Extracted) -> Outcome {
-        self.judge(extracted);
+        self.classify_blocks(extracted);
         self.promote();
         self.smooth();
         self.keep_headings(&extracted.blocks);
@@ -75,59 +75,61 @@ impl MainContent {
     }
 
     /// Classifies every block by itself.
-    fn judge(&mut self, extracted: &Extracted) {
-        self.judged.clear();
-        self.judged.extend(extracted.blocks.iter().map(|block| measure(text_of(extracted, block))));
-        let words: u32 = self.judged.iter().map(|judged| judged.words).sum();
-        let function_words: u32 = self.judged.iter().map(|judged| judged.function_words).sum();
+    fn classify_blocks(&mut self, extracted: &Extracted) {
+        self.classified.clear();
+        self.classified.extend(extracted.blocks.iter().map(|block| measure(text_of(extracted, block))));
+        let words: u32 = self.classified.iter().map(|classified| classified.words).sum();
+        let function_words: u32 = self.classified.iter().map(|classified| classified.function_words).sum();
         let known_language = share(function_words, words) >= KNOWN_LANGUAGE;
-        for (judged, block) in self.judged.iter_mut().zip(&extracted.blocks) {
+        for (classified, block) in self.classified.iter_mut().zip(&extracted.blocks) {
             let copyright = text_of(extracted, block).contains('©');
-            judged.class = if copyright { Class::Bad } else { classify(judged, block, known_language) };
+            classified.class =
+                if copyright { Class::Bad } else { classify(classified, block, known_language) };
         }
     }
 
     /// On a page of small paragraphs only, the better ones of them are its main content.
     fn promote(&mut self) {
-        if self.judged.iter().any(|judged| judged.class == Class::Good) {
+        if self.classified.iter().any(|classified| classified.class == Class::Good) {
             return;
         }
-        for judged in self.judged.iter_mut().filter(|judged| judged.class == Class::NearGood) {
-            judged.class = Class::Good;
+        for classified in self.classified.iter_mut().filter(|classified| classified.class == Class::NearGood)
+        {
+            classified.class = Class::Good;
         }
     }
 
     /// Lets short and nearly good blocks follow the nearest decided ones; the edges of the page count as bad.
     fn smooth(&mut self) {
-        self.settle(
+        self.resolve_undecided(
             |class| class == Class::NearGood,
             |before, after| before == Class::Good || after == Class::Good,
         );
-        self.settle(
+        self.resolve_undecided(
             |class| class == Class::Short,
             |before, after| before == Class::Good && after == Class::Good,
         );
         self.kept.clear();
-        self.kept.extend(self.judged.iter().map(|judged| judged.class == Class::Good));
+        self.kept.extend(self.classified.iter().map(|classified| classified.class == Class::Good));
     }
 
     /// Decides the `undecided` blocks by the nearest good or bad blocks as they were before this call.
-    fn settle(&mut self, undecided: impl Fn(Class) -> bool, good: impl Fn(Class, Class) -> bool) {
+    fn resolve_undecided(&mut self, undecided: impl Fn(Class) -> bool, good: impl Fn(Class, Class) -> bool) {
         let decided = |class| matches!(class, Class::Good | Class::Bad);
         self.after.clear();
         let mut nearest = Class::Bad;
-        for judged in self.judged.iter().rev() {
+        for classified in self.classified.iter().rev() {
             self.after.push(nearest);
-            if decided(judged.class) {
-                nearest = judged.class;
+            if decided(classified.class) {
+                nearest = classified.class;
             }
         }
         nearest = Class::Bad;
-        for (judged, after) in self.judged.iter_mut().zip(self.after.iter().rev()) {
-            if decided(judged.class) {
-                nearest = judged.class;
-            } else if undecided(judged.class) {
-                judged.class = if good(nearest, *after) { Class::Good } else { Class::Bad };
+        for (classified, after) in self.classified.iter_mut().zip(self.after.iter().rev()) {
+            if decided(classified.class) {
+                nearest = classified.class;
+            } else if undecided(classified.class) {
+                classified.class = if good(nearest, *after) { Class::Good } else { Class::Bad };
             }
         }
     }
@@ -146,7 +148,7 @@ impl MainContent {
             }
             // What stands above a list of links is not a heading of what stands below it.
             let is_links = linked_share(block) > MAX_LINKED;
-            distance += if is_links { f32::INFINITY } else { self.judged[index].length };
+            distance += if is_links { f32::INFINITY } else { self.classified[index].length };
         }
     }
 
@@ -157,7 +159,7 @@ impl MainContent {
         let mut last_end = 0;
         for (block, _) in extracted.blocks.iter().zip(&self.kept).filter(|(_, kept)| **kept) {
             if !self.text.is_empty() {
-                let between = extracted.spans.back(Span { start: last_end, end: block.start });
+                let between = extracted.spans.to_source(Span { start: last_end, end: block.start });
                 self.spans.replaced(self.text.len(), between.start as usize, between.len());
                 self.text.push_str("\n\n");
             }
@@ -177,13 +179,13 @@ fn text_of<'a>(extracted: &'a Extracted, block: &Block) -> &'a str {
     &extracted.text[block.start as usize..block.end as usize]
 }
 
-fn measure(text: &str) -> Judged {
-    let mut judged = Judged { class: Class::Short, length: 0.0, words: 0, function_words: 0 };
+fn measure(text: &str) -> ClassifiedBlock {
+    let mut classified = ClassifiedBlock { class: Class::Short, length: 0.0, words: 0, function_words: 0 };
     let (mut characters, mut dense) = (0u32, 0u32);
     let mut word_start = None;
     let mut count_word = |word: &str| {
-        judged.words += 1;
-        judged.function_words += u32::from(is_function_word(word));
+        classified.words += 1;
+        classified.function_words += u32::from(is_function_word(word));
     };
     for (at, character) in text.char_indices() {
         characters += 1;
@@ -197,8 +199,8 @@ fn measure(text: &str) -> Judged {
     if let Some(start) = word_start {
         count_word(&text[start..]);
     }
-    judged.length = (characters + 2 * dense) as f32;
-    judged
+    classified.length = (characters + 2 * dense) as f32;
+    classified
 }
 
 /// Han, kana and hangul: a character says as much as several letters.
@@ -206,21 +208,21 @@ fn is_dense(character: char) -> bool {
     matches!(character, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}' | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
 }
 
-fn classify(judged: &Judged, block: &Block, known_language: bool) -> Class {
+fn classify(classified: &ClassifiedBlock, block: &Block, known_language: bool) -> Class {
     if linked_share(block) > MAX_LINKED {
         return Class::Bad;
     }
-    if judged.length < SHORT {
+    if classified.length < SHORT {
         return if block.linked > 0 { Class::Bad } else { Class::Short };
     }
-    let function_words = share(judged.function_words, judged.words);
+    let function_words = share(classified.function_words, classified.words);
     let (running, maybe) = if known_language {
         (function_words >= RUNNING_TEXT, function_words >= MAYBE_TEXT)
     } else {
         (true, true)
     };
     match (running, maybe) {
-        (true, _) if judged.length > LONG => Class::Good,
+        (true, _) if classified.length > LONG => Class::Good,
         (_, true) => Class::NearGood,
         _ => Class::Bad,
     }
@@ -267,21 +269,21 @@ mod tests {
         let mut rest = full.blocks.iter();
         for block in &reduced.blocks {
             let piece = text_of(reduced, block);
-            let place = reduced.spans.back(Span { start: block.start, end: block.end });
+            let place = reduced.spans.to_source(Span { start: block.start, end: block.end });
             let before = rest
                 .find(|before| {
                     text_of(full, before) == piece
-                        && full.spans.back(Span { start: before.start, end: before.end }) == place
+                        && full.spans.to_source(Span { start: before.start, end: before.end }) == place
                 })
                 .expect("a kept block is one of the page's");
             for (offset, character) in piece.char_indices() {
                 let span = |base: u32| {
                     Span::new(base as usize + offset, base as usize + offset + character.len_utf8())
                 };
-                let back = reduced.spans.back(span(block.start));
+                let back = reduced.spans.to_source(span(block.start));
                 assert_eq!(
                     back,
-                    full.spans.back(span(before.start)),
+                    full.spans.to_source(span(before.start)),
                     "{character:?} of {piece:?} in {source:?}"
                 );
             }

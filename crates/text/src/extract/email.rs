@@ -7,7 +7,7 @@ use super::Extracted;
 use super::charset::decode;
 use super::html::write_html;
 use super::transfer;
-use super::writer::{Gap, Origin, Reading, Writer};
+use super::writer::{Gap, Origin, ReadOptions, Writer};
 
 /// More lines that may be boundaries than this are no message that a person or a list sent.
 const MAX_BOUNDARIES: usize = 20_000;
@@ -36,20 +36,20 @@ const MAX_VISITS: usize = 1 << 32;
 pub fn email(message: &[u8], out: &mut Extracted) {
     out.clear();
     let start = envelope_end(message);
-    let letter = &message[start..];
-    let parsed = if has_headers(letter) && !is_hostile(letter) {
-        MessageParser::default().parse(letter)
+    let raw_message = &message[start..];
+    let parsed = if has_headers(raw_message) && !is_hostile(raw_message) {
+        MessageParser::default().parse(raw_message)
     } else {
         None
     };
     match parsed {
-        Some(parsed) => write_messages(&parsed, letter, start, out),
-        None => write_unparsed(letter, start, out),
+        Some(parsed) => write_messages(&parsed, raw_message, start, out),
+        None => write_unparsed(raw_message, start, out),
     }
 }
 
 /// The headers by which a message is recognised.
-const USUAL: [&[u8]; 9] = [
+const COMMON_HEADERS: [&[u8]; 9] = [
     b"from",
     b"to",
     b"subject",
@@ -62,12 +62,13 @@ const USUAL: [&[u8]; 9] = [
 ];
 
 /// True when the text begins with a header and one that tells of mail follows; lines in between may be broken.
-fn has_headers(letter: &[u8]) -> bool {
+fn has_headers(raw_message: &[u8]) -> bool {
     let tells_of_mail = |name: &[u8]| {
-        starts_with(name, b"content-") || USUAL.iter().any(|usual| name.eq_ignore_ascii_case(usual))
+        starts_with(name, b"content-")
+            || COMMON_HEADERS.iter().any(|common| name.eq_ignore_ascii_case(common))
     };
-    let begins = headers(letter).next().and_then(header_name).is_some();
-    begins && headers(letter).filter_map(header_name).any(tells_of_mail)
+    let begins = headers(raw_message).next().and_then(header_name).is_some();
+    begins && headers(raw_message).filter_map(header_name).any(tells_of_mail)
 }
 
 fn starts_with(name: &[u8], prefix: &[u8]) -> bool {
@@ -76,10 +77,10 @@ fn starts_with(name: &[u8], prefix: &[u8]) -> bool {
 
 /// True when `bytes` begin with a block of mail headers, at least two of them usual ones.
 pub fn looks_like_email(bytes: &[u8]) -> bool {
-    let mut seen = [false; USUAL.len()];
+    let mut seen = [false; COMMON_HEADERS.len()];
     for line in headers(&bytes[envelope_end(bytes)..]) {
         let Some(name) = header_name(line) else { return false };
-        if let Some(index) = USUAL.iter().position(|usual| name.eq_ignore_ascii_case(usual)) {
+        if let Some(index) = COMMON_HEADERS.iter().position(|common| name.eq_ignore_ascii_case(common)) {
             seen[index] = true;
         }
     }
@@ -106,15 +107,15 @@ fn header_name(line: &[u8]) -> Option<&[u8]> {
     (printable && !name.is_empty()).then_some(name)
 }
 
-fn is_hostile(letter: &[u8]) -> bool {
+fn is_hostile(raw_message: &[u8]) -> bool {
     // Every boundary line may begin a part, also one without headers, and each costs the parser hundreds of bytes.
-    if memchr::memmem::find_iter(letter, b"\n--").nth(MAX_BOUNDARIES).is_some() {
+    if memchr::memmem::find_iter(raw_message, b"\n--").nth(MAX_BOUNDARIES).is_some() {
         return true;
     }
-    let parts = count(letter, b"content-type");
-    let visits = parts.saturating_mul(letter.len());
+    let parts = count(raw_message, b"content-type");
+    let visits = parts.saturating_mul(raw_message.len());
     let enclosing =
-        || [&b"rfc822"[..], b"global", b"digest"].iter().map(|kind| count(letter, kind)).sum::<usize>();
+        || [&b"rfc822"[..], b"global", b"digest"].iter().map(|kind| count(raw_message, kind)).sum::<usize>();
     visits > MAX_VISITS || (parts > MAX_ENCLOSED && enclosing() > MAX_ENCLOSED)
 }
 
@@ -129,16 +130,16 @@ fn count(bytes: &[u8], word: &[u8]) -> usize {
 }
 
 /// Subject and body of `message` and of the messages inside of it, outermost first.
-fn write_messages(message: &Message<'_>, letter: &[u8], base: usize, out: &mut Extracted) {
-    let mut waiting = vec![(message, Place { bytes: letter, origin: Origin::At(base) }, 0)];
-    while let Some((message, place, depth)) = waiting.pop() {
-        write_message(message, place, out);
+fn write_messages(message: &Message<'_>, raw_message: &[u8], base: usize, out: &mut Extracted) {
+    let mut waiting = vec![(message, MessageSource { bytes: raw_message, origin: Origin::At(base) }, 0)];
+    while let Some((message, source, depth)) = waiting.pop() {
+        write_message(message, source, out);
         if depth == MAX_DEPTH {
             continue;
         }
         for part in message.attachments().collect::<Vec<_>>().into_iter().rev() {
             if let PartType::Message(enclosed) = &part.body {
-                waiting.push((enclosed, place.of_enclosed(part, enclosed), depth + 1));
+                waiting.push((enclosed, source.of_enclosed(part, enclosed), depth + 1));
             }
         }
     }
@@ -146,19 +147,19 @@ fn write_messages(message: &Message<'_>, letter: &[u8], base: usize, out: &mut E
 
 /// The bytes that a message's offsets refer to, and where they came from.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct MessageSource<'a> {
     bytes: &'a [u8],
     origin: Origin,
 }
 
-impl<'a> Place<'a> {
+impl<'a> MessageSource<'a> {
     /// A message sent as it is shares the bytes around it; one that was encoded brings its own.
-    fn of_enclosed(&self, part: &MessagePart<'_>, enclosed: &'a Message<'_>) -> Place<'a> {
+    fn of_enclosed(&self, part: &MessagePart<'_>, enclosed: &'a Message<'_>) -> MessageSource<'a> {
         if part.encoding == Encoding::None {
             return *self;
         }
         let origin = self.origin_of(part.offset_body as usize, part.offset_end as usize, false);
-        Place { bytes: &enclosed.raw_message, origin }
+        MessageSource { bytes: &enclosed.raw_message, origin }
     }
 
     fn origin_of(&self, start: usize, end: usize, exact: bool) -> Origin {
@@ -170,31 +171,31 @@ impl<'a> Place<'a> {
     }
 }
 
-fn write_message(message: &Message<'_>, place: Place<'_>, out: &mut Extracted) {
+fn write_message(message: &Message<'_>, source: MessageSource<'_>, out: &mut Extracted) {
     if let (Some(subject), Some(root)) = (message.subject(), message.parts.first()) {
         let header = root.headers.iter().rev().find(|header| header.name == mail_parser::HeaderName::Subject);
         let (start, end) =
             header.map_or((0, 0), |header| (header.offset_start as usize, header.offset_end as usize));
-        let mut writer = Writer::new(subject, place.origin_of(start, end, false), out);
+        let mut writer = Writer::new(subject, source.origin_of(start, end, false), out);
         writer.heading = true;
-        writer.text(0, subject.len(), Reading::default());
+        writer.text(0, subject.len(), ReadOptions::default());
         writer.finish();
     }
-    write_body(message, place, out);
+    write_body(message, source, out);
 }
 
 /// Writes the plain text, else the HTML, else whatever text the parser could not place.
-fn write_body(message: &Message<'_>, place: Place<'_>, out: &mut Extracted) {
+fn write_body(message: &Message<'_>, source: MessageSource<'_>, out: &mut Extracted) {
     let mut buffer = String::new();
     let before = out.blocks.len();
     for part in message.text_bodies() {
-        write_part(part, place, &mut buffer, out);
+        write_part(part, source, &mut buffer, out);
     }
     if out.blocks.len() > before {
         return;
     }
     for part in message.html_bodies() {
-        write_part(part, place, &mut buffer, out);
+        write_part(part, source, &mut buffer, out);
     }
     if out.blocks.len() > before {
         return;
@@ -202,23 +203,23 @@ fn write_body(message: &Message<'_>, place: Place<'_>, out: &mut Extracted) {
     let is_attachment =
         |part: &&MessagePart<'_>| part.content_disposition().is_some_and(|kind| kind.is_attachment());
     for part in message.parts.iter().filter(|part| !is_attachment(part)) {
-        write_part(part, place, &mut buffer, out);
+        write_part(part, source, &mut buffer, out);
     }
 }
 
-fn write_part(part: &MessagePart<'_>, place: Place<'_>, buffer: &mut String, out: &mut Extracted) {
+fn write_part(part: &MessagePart<'_>, source: MessageSource<'_>, buffer: &mut String, out: &mut Extracted) {
     if !matches!(part.body, PartType::Text(_) | PartType::Html(_)) {
         return;
     }
     // A part that the parser took for broken is no longer called HTML by it.
     let markup = matches!(part.body, PartType::Html(_)) || part.is_content_type("text", "html");
     let (start, end) = (part.offset_body as usize, part.offset_end as usize);
-    let raw = place.bytes.get(start..end).unwrap_or_default();
+    let raw = source.bytes.get(start..end).unwrap_or_default();
     let bytes = transfer::decoded(raw, part.content_transfer_encoding().unwrap_or_default());
     let label = part.content_type().and_then(|kind| kind.attribute("charset"));
     let (text, _) = decode(&bytes, label, markup, buffer);
     let exact = text.as_bytes() == raw;
-    let mut writer = Writer::new(text, place.origin_of(start, end, exact), out);
+    let mut writer = Writer::new(text, source.origin_of(start, end, exact), out);
     if markup {
         write_html(&mut writer);
     } else {
@@ -230,14 +231,14 @@ fn write_part(part: &MessagePart<'_>, place: Place<'_>, buffer: &mut String, out
 /// Writes plain text with its lines; a blank line ends a block.
 fn write_plain(writer: &mut Writer<'_>) {
     writer.separate(Gap::Block);
-    writer.text(0, writer.source().len(), Reading { lines: true, entities: false });
+    writer.text(0, writer.source().len(), ReadOptions { lines: true, entities: false });
 }
 
 /// Writes a message that is not to be parsed: what stands behind its headers, or everything.
-fn write_unparsed(letter: &[u8], base: usize, out: &mut Extracted) {
-    let body = if looks_like_email(letter) { body_start(letter) } else { 0 };
+fn write_unparsed(raw_message: &[u8], base: usize, out: &mut Extracted) {
+    let body = if looks_like_email(raw_message) { body_start(raw_message) } else { 0 };
     let mut buffer = String::new();
-    let bytes = &letter[body..];
+    let bytes = &raw_message[body..];
     let (text, _) = decode(bytes, None, false, &mut buffer);
     let exact = text.as_bytes() == bytes;
     let origin = if exact { Origin::At(base + body) } else { Origin::Decoded(base + body, bytes.len()) };
@@ -246,10 +247,10 @@ fn write_unparsed(letter: &[u8], base: usize, out: &mut Extracted) {
     writer.finish();
 }
 
-fn body_start(letter: &[u8]) -> usize {
-    let unix = memmem::find(letter, b"\n\n").map(|at| at + 2);
-    let wire = memmem::find(letter, b"\n\r\n").map(|at| at + 3);
-    unix.into_iter().chain(wire).min().unwrap_or(letter.len())
+fn body_start(raw_message: &[u8]) -> usize {
+    let unix = memmem::find(raw_message, b"\n\n").map(|at| at + 2);
+    let wire = memmem::find(raw_message, b"\n\r\n").map(|at| at + 3);
+    unix.into_iter().chain(wire).min().unwrap_or(raw_message.len())
 }
 
 #[cfg(test)]
@@ -273,7 +274,7 @@ mod tests {
         assert_eq!(out.text, "Re: the plan\n\nFirst line\nsecond line.\n\nNext <b>paragraph</b> &amp; so on");
         assert!(out.blocks[0].heading && !out.blocks[1].heading);
         let at = out.text.find("second").unwrap();
-        assert_eq!(out.spans.back(Span::new(at, at + 6)).of(message), "second");
+        assert_eq!(out.spans.to_source(Span::new(at, at + 6)).of(message), "second");
     }
 
     #[test]
@@ -282,7 +283,7 @@ mod tests {
             Content-Transfer-Encoding: quoted-printable\n\nGr=FC=DFe aus=\n K=F6ln\n";
         let out = read(message);
         assert_eq!(out.text, "Привет\n\nGrüße aus Köln");
-        let body = out.spans.back(Span::new(out.text.len() - 4, out.text.len())).of(message);
+        let body = out.spans.to_source(Span::new(out.text.len() - 4, out.text.len())).of(message);
         assert!(body.starts_with("Gr=FC"), "{body}");
         let base64 = "Subject: x\nFrom: a@b\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\n\
             R3LDvMOf\nZQ==\n";

@@ -8,7 +8,7 @@ use memchr::memchr;
 
 use super::Extracted;
 use super::tag::{CommentEnds, Tag, TagEnds, end_tag, name_end, past_angle, script_end};
-use super::writer::{Gap, Origin, Reading, Writer};
+use super::writer::{Gap, Origin, ReadOptions, Writer};
 
 /// Writes the text of an HTML page to `out`.
 ///
@@ -126,7 +126,7 @@ impl<'w, 'a> Scanner<'w, 'a> {
     fn literal_section(&mut self, start: usize) -> usize {
         let length = memchr::memmem::find(&self.bytes[start..], b"]]>");
         let end = length.map_or(self.bytes.len(), |length| start + length);
-        self.writer.text(start, end, Reading::default());
+        self.writer.text(start, end, ReadOptions::default());
         self.bytes.len().min(end + 3)
     }
 
@@ -161,7 +161,7 @@ impl<'w, 'a> Scanner<'w, 'a> {
             Tag::TextArea => return self.text_area(end),
             Tag::Example => return self.example(end, name),
             Tag::PlainText => {
-                return self.shown(end, self.bytes.len(), Reading { lines: true, entities: false });
+                return self.write_block(end, self.bytes.len(), ReadOptions { lines: true, entities: false });
             }
         }
         end
@@ -208,7 +208,7 @@ impl<'w, 'a> Scanner<'w, 'a> {
             return end;
         }
         let heading = std::mem::replace(&mut self.writer.heading, true);
-        self.shown(start, end, Reading { lines: false, entities: true });
+        self.write_block(start, end, ReadOptions { lines: false, entities: true });
         self.writer.heading = heading;
         end
     }
@@ -220,19 +220,19 @@ impl<'w, 'a> Scanner<'w, 'a> {
             self.separate(Gap::Block);
             return start;
         };
-        self.shown(start, end, Reading { lines: true, entities: true })
+        self.write_block(start, end, ReadOptions { lines: true, entities: true })
     }
 
     fn example(&mut self, start: usize, name: &[u8]) -> usize {
         let end = end_tag(self.bytes, start, name).unwrap_or(self.bytes.len());
-        self.shown(start, end, Reading { lines: true, entities: false })
+        self.write_block(start, end, ReadOptions { lines: true, entities: false })
     }
 
     /// Writes a block of its own and returns its end.
-    fn shown(&mut self, start: usize, end: usize, reading: Reading) -> usize {
+    fn write_block(&mut self, start: usize, end: usize, options: ReadOptions) -> usize {
         self.separate(Gap::Block);
         if self.templates == 0 {
-            self.writer.text(start, end, reading);
+            self.writer.text(start, end, options);
         }
         self.separate(Gap::Block);
         end
@@ -240,7 +240,7 @@ impl<'w, 'a> Scanner<'w, 'a> {
 
     fn text(&mut self, start: usize, end: usize) {
         if self.templates == 0 && start < end {
-            self.writer.text(start, end, Reading { lines: self.preformatted > 0, entities: true });
+            self.writer.text(start, end, ReadOptions { lines: self.preformatted > 0, entities: true });
         }
     }
 

@@ -3,7 +3,7 @@
 //! Every extractor writes into an [`Extracted`], whose memory is used again for the next document.
 //!
 //! ```
-//! use lookalike_model::{Content, Document, Extras, Media, Place};
+//! use lookalike_model::{Content, Document, Extras, Media, RecordPosition};
 //! use lookalike_text::extract::{ContentMode, Extractor};
 //!
 //! let mut extractor = Extractor::default();
@@ -12,7 +12,7 @@
 //!     url: None,
 //!     media: Media::Html,
 //!     content: Content::Encoded { bytes: b"<p>na\xEFve", charset: Some("latin1") },
-//!     place: Place::default(),
+//!     place: RecordPosition::default(),
 //!     raw: None,
 //!     extras: Extras::default(),
 //! };
@@ -166,12 +166,12 @@ mod real_tests;
 
 #[cfg(test)]
 mod tests {
-    use lookalike_model::{Extras, Place, Span};
+    use lookalike_model::{Extras, RecordPosition, Span};
 
     use super::*;
 
     fn document<'a>(media: Media, content: Content<'a>) -> Document<'a> {
-        let (place, extras) = (Place::default(), Extras::default());
+        let (place, extras) = (RecordPosition::default(), Extras::default());
         Document { id: "", url: None, media, content, place, raw: None, extras }
     }
 
@@ -181,7 +181,7 @@ mod tests {
         let mut extractor = Extractor::default();
         let text = extractor.extract(&document(Media::Text, Content::Unicode(source)), ContentMode::Main);
         assert_eq!((text.text, text.text.as_ptr()), (source, source.as_ptr()));
-        assert_eq!(text.spans.back(Span::new(5, 9)), Span::new(5, 9));
+        assert_eq!(text.spans.to_source(Span::new(5, 9)), Span::new(5, 9));
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         extractor.extract(&document(Media::Html, Content::Unicode("<p>&amp;a<p>b")), ContentMode::Main);
         let text = extractor.extract(&document(Media::Text, Content::Unicode("cd")), ContentMode::Page);
         assert_eq!((text.text, text.blocks.len()), ("cd", 0));
-        assert_eq!(text.spans.back(Span::new(1, 2)), Span::new(1, 2));
+        assert_eq!(text.spans.to_source(Span::new(1, 2)), Span::new(1, 2));
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn real_messages_have_a_text() {
         recognised += usize::from(looks_like_email(message.as_bytes()));
         empty += usize::from(out.text.is_empty());
         for (start, character) in out.text.char_indices() {
-            let back = out.spans.back(Span::new(start, start + character.len_utf8()));
+            let back = out.spans.to_source(Span::new(start, start + character.len_utf8()));
             assert!(message.get(back.start as usize..back.end as usize).is_some(), "{back:?}");
         }
     }

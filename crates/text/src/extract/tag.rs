@@ -183,20 +183,20 @@ fn skip(bytes: &[u8], at: usize, skipped: impl Fn(u8) -> bool) -> Option<usize> 
     bytes.get(at..)?.iter().position(|byte| !skipped(*byte)).map(|length| at + length)
 }
 
-/// Remembers where a needle occurs next, so that looking again from a later place is free until it is passed.
+/// The next occurrence of a needle, cached so that looking again from a later offset is free until it is passed.
 #[derive(Debug)]
-pub(super) struct Ahead<'n> {
+pub(super) struct NextOccurrence<'n> {
     needle: &'n [u8],
     next: Option<usize>,
     searched: bool,
 }
 
-impl<'n> Ahead<'n> {
+impl<'n> NextOccurrence<'n> {
     pub(super) fn new(needle: &'n [u8]) -> Self {
-        Ahead { needle, next: None, searched: false }
+        NextOccurrence { needle, next: None, searched: false }
     }
 
-    /// The first occurrence from `at` on. Places asked for must not go back.
+    /// The first occurrence from `at` on. Offsets asked for must not go back.
     pub(super) fn from(&mut self, bytes: &[u8], at: usize) -> Option<usize> {
         let stale = !self.searched || self.next.is_some_and(|next| next < at);
         if stale {
@@ -210,13 +210,13 @@ impl<'n> Ahead<'n> {
 /// Finds where comments end.
 #[derive(Debug)]
 pub(super) struct CommentEnds {
-    arrow: Ahead<'static>,
-    bang: Ahead<'static>,
+    arrow: NextOccurrence<'static>,
+    bang: NextOccurrence<'static>,
 }
 
 impl Default for CommentEnds {
     fn default() -> Self {
-        CommentEnds { arrow: Ahead::new(b"-->"), bang: Ahead::new(b"--!>") }
+        CommentEnds { arrow: NextOccurrence::new(b"-->"), bang: NextOccurrence::new(b"--!>") }
     }
 }
 
@@ -262,33 +262,33 @@ pub(super) fn is_named(bytes: &[u8], at: usize, name: &[u8]) -> bool {
 /// Returns the offset of a script's end tag from `at` on. Inside of `<!-- … -->` a nested `<script>` hides one end tag.
 pub(super) fn script_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     #[derive(PartialEq)]
-    enum Hidden {
-        Not,
+    enum ScriptState {
+        Plain,
         Comment,
         Nested,
     }
-    let mut hidden = Hidden::Not;
+    let mut hidden = ScriptState::Plain;
     loop {
         let rest = bytes.get(at..)?;
         let found =
-            if hidden == Hidden::Not { memchr(b'<', rest) } else { memchr::memchr2(b'<', b'-', rest) };
+            if hidden == ScriptState::Plain { memchr(b'<', rest) } else { memchr::memchr2(b'<', b'-', rest) };
         at += found?;
         if bytes[at] == b'-' {
             if bytes[at..].starts_with(b"-->") {
-                hidden = Hidden::Not;
+                hidden = ScriptState::Plain;
             }
             at += 1;
         } else if bytes.get(at + 1) == Some(&b'/') && is_named(bytes, at + 2, b"script") {
-            if hidden != Hidden::Nested {
+            if hidden != ScriptState::Nested {
                 return Some(at);
             }
-            hidden = Hidden::Comment;
+            hidden = ScriptState::Comment;
             at += 1;
-        } else if hidden == Hidden::Comment && is_named(bytes, at + 1, b"script") {
-            hidden = Hidden::Nested;
+        } else if hidden == ScriptState::Comment && is_named(bytes, at + 1, b"script") {
+            hidden = ScriptState::Nested;
             at += 1;
-        } else if hidden == Hidden::Not && bytes[at..].starts_with(b"<!--") {
-            hidden = Hidden::Comment;
+        } else if hidden == ScriptState::Plain && bytes[at..].starts_with(b"<!--") {
+            hidden = ScriptState::Comment;
             // The dashes may be the first ones of `-->`.
             at += 2;
         } else {

@@ -11,8 +11,8 @@ use memchr::memchr;
 use self::pairs::{Kind, Pair, pairs};
 use self::regions::{Region, Regions};
 use super::Extracted;
-use super::tag::{Ahead, Tag, name_end};
-use super::writer::{Gap, Origin, Reading, Writer, is_blank};
+use super::tag::{NextOccurrence, Tag, name_end};
+use super::writer::{Gap, Origin, ReadOptions, Writer, is_blank};
 
 /// Writes the text of a MediaWiki page's source to `out`.
 ///
@@ -34,17 +34,17 @@ pub fn wikitext(source: &str, out: &mut Extracted) {
 }
 
 /// The reading of ordinary text: line feeds are white space, and character references are decoded.
-const INLINE: Reading = Reading { lines: false, entities: true };
+const INLINE: ReadOptions = ReadOptions { lines: false, entities: true };
 
 struct Scanner<'w, 'a> {
     writer: &'w mut Writer<'a>,
     bytes: &'a [u8],
     pairs: std::iter::Peekable<std::vec::IntoIter<Pair>>,
     regions: Regions<'a>,
-    opens: Ahead<'static>,
-    angles: Ahead<'static>,
-    brackets: Ahead<'static>,
-    line_feeds: Ahead<'static>,
+    opens: NextOccurrence<'static>,
+    angles: NextOccurrence<'static>,
+    brackets: NextOccurrence<'static>,
+    line_feeds: NextOccurrence<'static>,
     /// The offsets of the closers of links whose labels are being written, each with its length in bytes.
     closers: Vec<(usize, usize)>,
     /// The start and end of the closing `=` signs of the heading being written.
@@ -63,10 +63,10 @@ impl<'w, 'a> Scanner<'w, 'a> {
             writer,
             pairs: pairs(source.as_bytes()).into_iter().peekable(),
             regions: Regions::new(source.as_bytes()),
-            opens: Ahead::new(b"<"),
-            angles: Ahead::new(b">"),
-            brackets: Ahead::new(b"]"),
-            line_feeds: Ahead::new(b"\n"),
+            opens: NextOccurrence::new(b"<"),
+            angles: NextOccurrence::new(b">"),
+            brackets: NextOccurrence::new(b"]"),
+            line_feeds: NextOccurrence::new(b"\n"),
             closers: Vec::new(),
             heading_end: None,
             tables: 0,
@@ -297,7 +297,7 @@ impl<'w, 'a> Scanner<'w, 'a> {
                 if lines {
                     self.writer.separate(Gap::Block);
                 }
-                self.writer.text(start, stop, Reading { lines, entities });
+                self.writer.text(start, stop, ReadOptions { lines, entities });
                 if lines {
                     self.writer.separate(Gap::Block);
                 }
@@ -467,7 +467,7 @@ mod tests {
         let mut out = Extracted::default();
         wikitext(source, &mut out);
         for (start, character) in out.text.char_indices() {
-            let back = out.spans.back(Span::new(start, start + character.len_utf8()));
+            let back = out.spans.to_source(Span::new(start, start + character.len_utf8()));
             let origin = source.get(back.start as usize..back.end as usize).expect("whole characters");
             let faithful =
                 origin.starts_with(character) || origin.starts_with('&') || matches!(character, ' ' | '\n');

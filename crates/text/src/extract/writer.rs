@@ -18,7 +18,7 @@ pub(super) enum Gap {
 
 /// The rules by which a stretch of source is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Reading {
+pub(super) struct ReadOptions {
     /// Line feeds are line breaks (preformatted text) and not mere white space.
     pub(super) lines: bool,
     /// Character references are decoded.
@@ -84,18 +84,18 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes `source[start..end]`, collapsing its white space.
-    pub(super) fn text(&mut self, start: usize, end: usize, reading: Reading) {
+    pub(super) fn text(&mut self, start: usize, end: usize, options: ReadOptions) {
         let bytes = self.source.as_bytes();
         let mut at = start;
         while at < end {
             let byte = bytes[at];
             if is_blank(byte) {
-                self.blank(at, reading);
+                self.blank(at, options);
                 at += 1;
-            } else if byte == b'&' && reading.entities {
-                at += self.reference(at, end, reading);
+            } else if byte == b'&' && options.entities {
+                at += self.reference(at, end, options);
             } else {
-                let stop = visible_end(bytes, at, end, reading.entities);
+                let stop = visible_end(bytes, at, end, options.entities);
                 self.copy(at, stop);
                 at = stop;
             }
@@ -107,24 +107,24 @@ impl<'a> Writer<'a> {
         self.close();
     }
 
-    fn blank(&mut self, at: usize, reading: Reading) {
+    fn blank(&mut self, at: usize, options: ReadOptions) {
         let bytes = self.source.as_bytes();
         let ends_line = match bytes[at] {
             b'\n' => true,
             b'\r' => bytes.get(at + 1) != Some(&b'\n'),
             _ => false,
         };
-        self.separate(if reading.lines && ends_line { Gap::Line } else { Gap::Blank });
+        self.separate(if options.lines && ends_line { Gap::Line } else { Gap::Blank });
     }
 
     /// Writes the character reference at `at`, or its ampersand if it is none; returns its length.
-    fn reference(&mut self, at: usize, end: usize, reading: Reading) -> usize {
+    fn reference(&mut self, at: usize, end: usize, options: ReadOptions) -> usize {
         let Some((decoded, length)) = entity(&self.source[at..end]) else {
             self.copy(at, at + 1);
             return 1;
         };
         match decoded.as_str().as_bytes() {
-            b"\n" if reading.lines => self.separate(Gap::Line),
+            b"\n" if options.lines => self.separate(Gap::Line),
             [byte] if is_blank(*byte) => self.separate(Gap::Blank),
             _ => self.replace(decoded.as_str(), at, length),
         }

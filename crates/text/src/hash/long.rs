@@ -102,7 +102,7 @@ fn secret(at: usize) -> Lanes {
 
 /// XXH3-128 with seed 0 of `words`, as bytes from the lowest.
 pub(crate) fn digest(words: &[u64]) -> u128 {
-    digest_on(Cpu::here(), words)
+    digest_on(Cpu::detect(), words)
 }
 
 fn digest_on(cpu: Cpu, words: &[u64]) -> u128 {
@@ -115,21 +115,21 @@ fn digest_on(cpu: Cpu, words: &[u64]) -> u128 {
         return xxh3::xxh3_128(&bytes[..length]);
     }
     let (lanes, length) = (sums(cpu, words), length as u64);
-    let low = together(&lanes, AT_LOW, length.wrapping_mul(PRIME64_1));
-    let high = together(&lanes, AT_HIGH, !length.wrapping_mul(PRIME64_2));
+    let low = merge_lanes(&lanes, AT_LOW, length.wrapping_mul(PRIME64_1));
+    let high = merge_lanes(&lanes, AT_HIGH, !length.wrapping_mul(PRIME64_2));
     u128::from(high) << 64 | u128::from(low)
 }
 
 /// XXH3-64 with seed 0 of `bytes`, as [`super::word`] has it: faster where they are many.
 pub fn sum(bytes: &[u8]) -> u64 {
-    sum_on(Cpu::here(), bytes)
+    sum_on(Cpu::detect(), bytes)
 }
 
 fn sum_on(cpu: Cpu, bytes: &[u8]) -> u64 {
     if bytes.len() <= SHORT {
         return xxh3::xxh3_64(bytes);
     }
-    together(&sums(cpu, bytes), AT_LOW, (bytes.len() as u64).wrapping_mul(PRIME64_1))
+    merge_lanes(&sums(cpu, bytes), AT_LOW, (bytes.len() as u64).wrapping_mul(PRIME64_1))
 }
 
 fn sums<S: Stripes>(cpu: Cpu, input: S) -> Lanes {
@@ -188,7 +188,7 @@ fn scramble(lanes: &mut Lanes) {
 }
 
 /// One number of all lanes.
-fn together(lanes: &Lanes, at: usize, start: u64) -> u64 {
+fn merge_lanes(lanes: &Lanes, at: usize, start: u64) -> u64 {
     let secret = secret(at);
     let sum = (0..4).fold(start, |sum: u64, pair| {
         let keyed = |lane: usize| u128::from(lanes[lane] ^ secret[lane]);
@@ -207,7 +207,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_processor_sums_as_the_library_does(bytes in prop::collection::vec(any::<u8>(), 0..5000)) {
-            for cpu in Cpu::all_here() {
+            for cpu in Cpu::available() {
                 prop_assert_eq!(sum_on(cpu, &bytes), xxh3::xxh3_64(&bytes), "{:?}", cpu);
             }
         }
@@ -215,7 +215,7 @@ mod tests {
         #[test]
         fn every_processor_digests_as_the_library_does(words in prop::collection::vec(any::<u64>(), 0..700)) {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-            for cpu in Cpu::all_here() {
+            for cpu in Cpu::available() {
                 prop_assert_eq!(digest_on(cpu, &words), xxh3::xxh3_128(&bytes), "{:?}", cpu);
             }
         }

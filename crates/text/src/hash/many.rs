@@ -7,7 +7,7 @@ use super::{BASE, GOLDEN, MIX_1, MIX_2};
 use crate::cpu::Cpu;
 
 /// Windows that are hashed together: what fits into registers.
-const TOGETHER: usize = 32;
+const BATCH: usize = 32;
 
 /// Longer windows are rolled: a window reaches no further than into the next lanes here.
 const LONGEST: usize = 9;
@@ -18,7 +18,7 @@ pub(super) fn grams(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     if !(2..=LONGEST).contains(&n) {
         return 0;
     }
-    match Cpu::here() {
+    match Cpu::detect() {
         // SAFETY: there is no such processor here unless it was found to have what the function is built for.
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx512 => unsafe { grams_avx512(words, n, out) },
@@ -60,12 +60,12 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     use super::x86::{all, multiply};
 
     const LANES: usize = 8;
-    const PARTS: usize = TOGETHER / LANES;
-    static DOWN: [u64; TOGETHER + LANES] = powers(INVERSE);
-    static UP: [u64; TOGETHER + LANES] = powers(BASE);
+    const PARTS: usize = BATCH / LANES;
+    static DOWN: [u64; BATCH + LANES] = powers(INVERSE);
+    static UP: [u64; BATCH + LANES] = powers(BASE);
     debug_assert!((2..=LONGEST).contains(&n));
-    let groups = (words.len() + 1).saturating_sub(n) / TOGETHER;
-    out.reserve(groups * TOGETHER);
+    let groups = (words.len() + 1).saturating_sub(n) / BATCH;
+    out.reserve(groups * BATCH);
     let length = all((n as u64).wrapping_mul(GOLDEN));
     // SAFETY: there are so many powers.
     let down: [__m512i; PARTS + 1] =
@@ -76,7 +76,7 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     });
     let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     for group in 0..groups {
-        let words = &words[group * TOGETHER..][..TOGETHER + n - 1];
+        let words = &words[group * BATCH..][..BATCH + n - 1];
         // SAFETY: the group has the words of all its windows; of those in the last part only these are read.
         let word: [__m512i; PARTS + 1] = std::array::from_fn(|part| unsafe {
             let at = words.as_ptr().add(part * LANES).cast();
@@ -104,13 +104,13 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
             }
         }
     }
-    groups * TOGETHER
+    groups * BATCH
 }
 
 /// Replaces `out` with [`mix`]`(value ^ key)` of all values.
 pub fn mixed(values: &[u64], key: u64, out: &mut Vec<u64>) {
     out.clear();
-    match Cpu::here() {
+    match Cpu::detect() {
         // SAFETY: there is no such processor here unless it was found to have what the function is built for.
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx512 => unsafe { mixed_avx512(values, key, out) },
@@ -141,7 +141,7 @@ mod tests {
             let plain: Vec<u64> = words.windows(n).map(gram).collect();
             let mut together = vec![7];
             let count = grams(&words, n, &mut together);
-            let all = if Cpu::here() == Cpu::Avx512 { plain.len() / TOGETHER * TOGETHER } else { 0 };
+            let all = if Cpu::detect() == Cpu::Avx512 { plain.len() / BATCH * BATCH } else { 0 };
             prop_assert_eq!(count, all);
             prop_assert_eq!(&together[1..], &plain[..count]);
         }

@@ -7,47 +7,47 @@
 
 use crate::cpu::Cpu;
 
-/// Room for sorting, used again.
+/// Buffers for sorting, used again.
 #[derive(Debug, Default)]
-pub struct Sorting {
-    before: Vec<u64>,
+pub struct SortBuffers {
+    unsorted: Vec<u64>,
     ends: Vec<u32>,
 }
 
-impl Sorting {
-    /// Room for values that are to be sorted, empty.
+impl SortBuffers {
+    /// The buffer for values that are to be sorted, empty.
     pub fn unsorted(&mut self) -> &mut Vec<u64> {
-        self.before.clear();
-        &mut self.before
+        self.unsorted.clear();
+        &mut self.unsorted
     }
 
-    /// Lets go of room beyond so many bytes.
-    pub fn keep(&mut self, bytes: usize) {
-        if self.before.capacity() * size_of::<u64>() > bytes {
-            *self = Sorting::default();
+    /// Frees the buffers if they take more than so many bytes.
+    pub fn free_above(&mut self, bytes: usize) {
+        if self.unsorted.capacity() * size_of::<u64>() > bytes {
+            *self = SortBuffers::default();
         }
     }
 }
 
 /// Fewer values are sorted the general way.
-const FEW: usize = 48;
+const SMALL_INPUT: usize = 48;
 
 /// Most bits of a value that say its slot.
-const MOST_BITS: u32 = 16;
+const MAX_BITS: u32 = 16;
 
-/// Appends what was put into the room for unsorted values, in order.
-pub fn append_sorted(out: &mut Vec<u64>, room: &mut Sorting) {
-    append(out, room, Cpu::here());
+/// Appends what was put into the buffer for unsorted values, in order.
+pub fn append_sorted(out: &mut Vec<u64>, buffers: &mut SortBuffers) {
+    append(out, buffers, Cpu::detect());
 }
 
-/// Appends the distinct ones among what was put into the room for unsorted values, in order.
-pub fn append_set(out: &mut Vec<u64>, room: &mut Sorting) {
-    append_set_by(out, room, Cpu::here());
+/// Appends the distinct ones among what was put into the buffer for unsorted values, in order.
+pub fn append_set(out: &mut Vec<u64>, buffers: &mut SortBuffers) {
+    append_set_by(out, buffers, Cpu::detect());
 }
 
-fn append_set_by(out: &mut Vec<u64>, room: &mut Sorting, cpu: Cpu) {
+fn append_set_by(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
     let start = out.len();
-    append(out, room, cpu);
+    append(out, buffers, cpu);
     let kept = match cpu {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the processor was asked.
@@ -57,40 +57,40 @@ fn append_set_by(out: &mut Vec<u64>, room: &mut Sorting, cpu: Cpu) {
     out.truncate(start + kept);
 }
 
-fn append(out: &mut Vec<u64>, room: &mut Sorting, cpu: Cpu) {
-    let Sorting { before, ends } = room;
+fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
+    let SortBuffers { unsorted, ends } = buffers;
     let start = out.len();
-    if before.len() < FEW || before.len() > u32::MAX as usize {
-        out.extend_from_slice(before);
+    if unsorted.len() < SMALL_INPUT || unsorted.len() > u32::MAX as usize {
+        out.extend_from_slice(unsorted);
         return out[start..].sort_unstable();
     }
-    out.resize(start + before.len(), 0);
+    out.resize(start + unsorted.len(), 0);
     let values = &mut out[start..];
     match cpu {
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx512 => {
             // A value and a half in a slot: the windows do the rest.
-            spread(before, ends, values, before.len().ilog2().min(MOST_BITS), x86::LONGEST);
+            distribute(unsorted, ends, values, unsorted.len().ilog2().min(MAX_BITS), x86::LONGEST);
             // SAFETY: the processor was asked, and there are more values than a window has.
             unsafe { x86::sort_windows(values) };
         }
         _ => {
             // Three quarters of a value in a slot: few meet.
-            spread(before, ends, values, (before.len().ilog2() + 1).min(MOST_BITS), 24);
-            insert(values);
+            distribute(unsorted, ends, values, (unsorted.len().ilog2() + 1).min(MAX_BITS), 24);
+            insertion_sort(values);
         }
     }
 }
 
 /// Puts each value into its slot, told by its first bits. Slots of more than `longest` are sorted: equal values, or
 /// values that were made to meet, do not trouble the general way.
-fn spread(before: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, longest: u32) {
+fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, longest: u32) {
     let slot = |value: u64| (value >> (64 - bits)) as usize;
     ends.clear();
     ends.resize(1 << bits, 0);
     // SAFETY: a slot is a number of so many bits; and what is counted, once for each value, is at most their number.
     unsafe {
-        for &value in before {
+        for &value in unsorted {
             *ends.get_unchecked_mut(slot(value)) += 1;
         }
     }
@@ -100,10 +100,10 @@ fn spread(before: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, lo
         end += *slot;
         *slot = end;
     }
-    assert!(values.len() == before.len());
+    assert!(values.len() == unsorted.len());
     // SAFETY: as above: each slot is gone through downwards from its end, as often as it was counted.
     unsafe {
-        for &value in before {
+        for &value in unsorted {
             let end = ends.get_unchecked_mut(slot(value));
             *end -= 1;
             *values.get_unchecked_mut(*end as usize) = value;
@@ -121,7 +121,7 @@ fn spread(before: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, lo
 }
 
 /// Sorts values that are about in order.
-fn insert(values: &mut [u64]) {
+fn insertion_sort(values: &mut [u64]) {
     for end in 1..values.len() {
         let value = values[end];
         let mut at = end;
@@ -236,12 +236,12 @@ mod tests {
                 expected.sort_unstable();
                 let mut set = expected.clone();
                 set.dedup();
-                for cpu in Cpu::all_here() {
-                    let (mut room, mut out) = (Sorting::default(), vec![1]);
-                    room.unsorted().extend_from_slice(&values);
-                    append(&mut out, &mut room, cpu);
+                for cpu in Cpu::available() {
+                    let (mut buffers, mut out) = (SortBuffers::default(), vec![1]);
+                    buffers.unsorted().extend_from_slice(&values);
+                    append(&mut out, &mut buffers, cpu);
                     prop_assert_eq!(&out[1..], &expected, "{:?}", cpu);
-                    append_set_by(&mut out, &mut room, cpu);
+                    append_set_by(&mut out, &mut buffers, cpu);
                     prop_assert_eq!(&out[1 + expected.len()..], &set, "{:?}", cpu);
                 }
             }

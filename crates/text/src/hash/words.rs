@@ -10,68 +10,69 @@ use xxhash_rust::xxh3;
 
 use super::Secret;
 use crate::cpu::Cpu;
-use crate::scan::{Scanned, empty};
+use crate::scan::{NormalisedText, clear_and_reserve};
 
 /// Bytes behind a text that may be read together with its last word.
-const BEHIND: usize = 8;
+const PADDING: usize = 8;
 
-/// Replaces `hashes` with those of the words of `scanned`, and `secrets` with those by a secret, where there is one.
+/// Replaces `hashes` with those of the words of `scanned`, and `secret_hashes` with those by a secret, where there is
+/// one.
 pub(crate) fn words(
-    scanned: &mut Scanned,
+    scanned: &mut NormalisedText,
     hashes: &mut Vec<u64>,
     secret: Option<&Secret>,
-    secrets: &mut Vec<u64>,
+    secret_hashes: &mut Vec<u64>,
 ) {
-    on(Cpu::here(), scanned, hashes, secret, secrets);
+    words_on(Cpu::detect(), scanned, hashes, secret, secret_hashes);
 }
 
-fn on(
+fn words_on(
     cpu: Cpu,
-    scanned: &mut Scanned,
+    scanned: &mut NormalisedText,
     hashes: &mut Vec<u64>,
     secret: Option<&Secret>,
-    secrets: &mut Vec<u64>,
+    secret_hashes: &mut Vec<u64>,
 ) {
     let words = scanned.starts.len();
-    empty(hashes, words);
-    empty(secrets, if secret.is_some() { words } else { 0 });
+    clear_and_reserve(hashes, words);
+    clear_and_reserve(secret_hashes, if secret.is_some() { words } else { 0 });
     let mut long = std::mem::take(&mut scanned.long);
     long.clear();
-    let text = Text::new(scanned);
+    let text = PaddedText::new(scanned);
     let done = match cpu {
         // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { x86::eights(&text, hashes, &mut long, secret, secrets) },
+        Cpu::Avx512 => unsafe { x86::eights(&text, hashes, &mut long, secret, secret_hashes) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long, secret, secrets) },
+        Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long, secret, secret_hashes) },
         _ => 0,
     };
     long.iter().for_each(|&index| hashes[index as usize] = xxh3::xxh3_64(text.word(index as usize)));
     hashes.extend((done..words).map(|index| xxh3::xxh3_64(text.word(index))));
     if let Some(secret) = secret {
-        long.iter().for_each(|&index| secrets[index as usize] = secret.hash(text.word(index as usize)));
-        secrets.extend((done..words).map(|index| secret.hash(text.word(index))));
+        long.iter().for_each(|&index| secret_hashes[index as usize] = secret.hash(text.word(index as usize)));
+        secret_hashes.extend((done..words).map(|index| secret.hash(text.word(index))));
     }
     scanned.long = long;
 }
 
 /// A text that can be read a little beyond its end.
-struct Text<'t> {
+struct PaddedText<'t> {
     bytes: &'t [u8],
     starts: &'t [u32],
     ends: &'t [u32],
 }
 
-impl<'t> Text<'t> {
-    fn new(scanned: &'t mut Scanned) -> Self {
-        let Scanned { normal, starts, ends, .. } = scanned;
-        normal.reserve(BEHIND);
+impl<'t> PaddedText<'t> {
+    fn new(scanned: &'t mut NormalisedText) -> Self {
+        let NormalisedText { normal, starts, ends, .. } = scanned;
+        normal.reserve(PADDING);
         // SAFETY: zeros are valid UTF-8, and what the string holds is left as it is.
         let bytes = unsafe { normal.as_mut_vec() };
-        bytes.spare_capacity_mut()[..BEHIND].fill(std::mem::MaybeUninit::new(0));
+        bytes.spare_capacity_mut()[..PADDING].fill(std::mem::MaybeUninit::new(0));
         assert!(starts.len() == ends.len() && ends.last().is_none_or(|&end| end as usize <= bytes.len()));
-        Text { bytes, starts, ends }
+        PaddedText { bytes, starts, ends }
     }
 
     #[inline]
@@ -123,7 +124,7 @@ mod x86 {
     };
 
     /// Masks for words of each length, and the padding behind them.
-    static OWN: [u64; 8] = {
+    static WORD_MASKS: [u64; 8] = {
         let mut own = [!0; 8];
         let mut length = 1;
         while length < 8 {
@@ -132,7 +133,7 @@ mod x86 {
         }
         own
     };
-    static BEHIND_THEM: [u64; 8] = {
+    static PADDING_BYTES: [u64; 8] = {
         let mut behind = [0; 8];
         let mut length = 1;
         while length < 8 {
@@ -146,11 +147,11 @@ mod x86 {
     /// `long`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
     pub(super) fn eights(
-        text: &Text<'_>,
+        text: &PaddedText<'_>,
         hashes: &mut Vec<u64>,
         long: &mut Vec<u32>,
         secret: Option<&Secret>,
-        secrets: &mut Vec<u64>,
+        secret_hashes: &mut Vec<u64>,
     ) -> usize {
         let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         // SAFETY: eight numbers each.
@@ -161,10 +162,13 @@ mod x86 {
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         hashes.reserve(8 * starts.len());
         long.reserve(8 * starts.len());
-        secrets.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
+        secret_hashes.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
         // SAFETY: eight numbers each.
         let (own, behind) = unsafe {
-            (_mm512_loadu_si512(OWN.as_ptr().cast()), _mm512_loadu_si512(BEHIND_THEM.as_ptr().cast()))
+            (
+                _mm512_loadu_si512(WORD_MASKS.as_ptr().cast()),
+                _mm512_loadu_si512(PADDING_BYTES.as_ptr().cast()),
+            )
         };
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
@@ -215,8 +219,8 @@ mod x86 {
             let z = _mm512_xor_si512(z, _mm512_srli_epi64::<32>(z));
             // SAFETY: there is room for all words, and eight hashes were written.
             unsafe {
-                _mm512_storeu_si512(secrets.as_mut_ptr().add(secrets.len()).cast(), z);
-                secrets.set_len(secrets.len() + 8);
+                _mm512_storeu_si512(secret_hashes.as_mut_ptr().add(secret_hashes.len()).cast(), z);
+                secret_hashes.set_len(secret_hashes.len() + 8);
             }
         }
         8 * starts.len()
@@ -225,11 +229,11 @@ mod x86 {
     /// The same for four words at a time.
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     pub(super) fn fours(
-        text: &Text<'_>,
+        text: &PaddedText<'_>,
         hashes: &mut Vec<u64>,
         long: &mut Vec<u32>,
         secret: Option<&Secret>,
-        secrets: &mut Vec<u64>,
+        secret_hashes: &mut Vec<u64>,
     ) -> usize {
         let all = |value: u64| _mm256_set1_epi64x(value.cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
@@ -295,7 +299,7 @@ mod x86 {
             let z = _mm256_xor_si256(z, _mm256_srli_epi64::<32>(z));
             // SAFETY: four numbers.
             unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), z) };
-            secrets.extend_from_slice(&four);
+            secret_hashes.extend_from_slice(&four);
         }
         4 * starts.len()
     }
@@ -325,7 +329,7 @@ mod tests {
             words in prop::collection::vec("[a-zé東]{1,6}|[a-z0-9]{1,20}|[a-z]{200,300}", 0..40),
             seed: u128,
         ) {
-            let mut scanned = Scanned::default();
+            let mut scanned = NormalisedText::default();
             for word in &words {
                 let start = scanned.normal.len();
                 scanned.normal.push_str(word);
@@ -337,13 +341,13 @@ mod tests {
             let expected: Vec<u64> = words.iter().map(|word| xxh3::xxh3_64(word.as_bytes())).collect();
             let secret = Secret::new(seed);
             let by_secret: Vec<u64> = words.iter().map(|word| secret.hash(word.as_bytes())).collect();
-            for cpu in Cpu::all_here() {
-                let (mut hashes, mut secrets) = (Vec::new(), Vec::new());
-                on(cpu, &mut scanned, &mut hashes, Some(&secret), &mut secrets);
+            for cpu in Cpu::available() {
+                let (mut hashes, mut secret_hashes) = (Vec::new(), Vec::new());
+                words_on(cpu, &mut scanned, &mut hashes, Some(&secret), &mut secret_hashes);
                 prop_assert_eq!(&hashes, &expected, "{:?}", cpu);
-                prop_assert_eq!(&secrets, &by_secret, "{:?}", cpu);
-                on(cpu, &mut scanned, &mut hashes, None, &mut secrets);
-                prop_assert_eq!((&hashes, secrets.is_empty()), (&expected, true), "{:?}", cpu);
+                prop_assert_eq!(&secret_hashes, &by_secret, "{:?}", cpu);
+                words_on(cpu, &mut scanned, &mut hashes, None, &mut secret_hashes);
+                prop_assert_eq!((&hashes, secret_hashes.is_empty()), (&expected, true), "{:?}", cpu);
             }
         }
     }

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use crate::exit::Failure;
 
-/// Longest answer that is read.
-const LONGEST: u64 = 64 << 20;
-/// An answer that takes longer is none.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The longest body of an answer that is read.
+const MAX_BODY_BYTES: u64 = 64 << 20;
+/// The time limit for an answer.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An answer.
 #[derive(Debug)]
@@ -23,25 +23,25 @@ pub(super) struct Client<'c> {
     address: &'c str,
     token: Option<&'c str>,
     /// The time for which a request is tried again when the service is away.
-    patience: Duration,
+    retry_for: Duration,
     connection: Option<BufReader<TcpStream>>,
     /// The number of times that the connection was lost.
     pub(super) reconnected: u64,
 }
 
 impl<'c> Client<'c> {
-    pub(super) fn new(address: &'c str, token: Option<&'c str>, patience: u64) -> Self {
-        let patience = Duration::from_secs(patience);
-        Client { address, token, patience, connection: None, reconnected: 0 }
+    pub(super) fn new(address: &'c str, token: Option<&'c str>, retry_seconds: u64) -> Self {
+        let retry_for = Duration::from_secs(retry_seconds);
+        Client { address, token, retry_for, connection: None, reconnected: 0 }
     }
 
     /// Sends a request and waits for the answer. When the service goes away, the same request is sent again.
     pub(super) fn send(&mut self, method: &str, path: &str, body: Option<&[u8]>) -> Result<Reply, Failure> {
         let begun = Instant::now();
         loop {
-            match self.once(method, path, body) {
+            match self.send_once(method, path, body) {
                 Ok(reply) => return Ok(reply),
-                Err(error) if begun.elapsed() >= self.patience => {
+                Err(error) if begun.elapsed() >= self.retry_for => {
                     return Err(Failure::Missing(format!(
                         "{} does not answer: {error}; is the service running there?",
                         self.address
@@ -56,13 +56,13 @@ impl<'c> Client<'c> {
         }
     }
 
-    fn once(&mut self, method: &str, path: &str, body: Option<&[u8]>) -> std::io::Result<Reply> {
+    fn send_once(&mut self, method: &str, path: &str, body: Option<&[u8]>) -> std::io::Result<Reply> {
         let stream = match &mut self.connection {
             Some(stream) => stream,
             None => {
                 let stream = TcpStream::connect(self.address)?;
                 stream.set_nodelay(true)?;
-                stream.set_read_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(READ_TIMEOUT))?;
                 self.connection.insert(BufReader::new(stream))
             }
         };
@@ -78,7 +78,7 @@ impl<'c> Client<'c> {
         let mut bytes = request.into_bytes();
         bytes.extend_from_slice(body.unwrap_or_default());
         stream.get_mut().write_all(&bytes)?;
-        let reply = read(stream);
+        let reply = read_reply(stream);
         if reply.as_ref().is_ok_and(|(_, closes)| *closes) || reply.is_err() {
             self.connection = None;
         }
@@ -87,7 +87,7 @@ impl<'c> Client<'c> {
 }
 
 /// Reads an answer, and whether the connection ends with it.
-fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)> {
+fn read_reply(stream: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)> {
     let broken = |what: &str| std::io::Error::new(std::io::ErrorKind::InvalidData, what.to_owned());
     let (mut line, mut status, mut length, mut closes) = (String::new(), 0, None, false);
     loop {
@@ -112,7 +112,7 @@ fn read(stream: &mut BufReader<TcpStream>) -> std::io::Result<(Reply, bool)> {
         }
     }
     let length =
-        length.filter(|&length| length <= LONGEST).ok_or_else(|| broken("an answer has no length"))?;
+        length.filter(|&length| length <= MAX_BODY_BYTES).ok_or_else(|| broken("an answer has no length"))?;
     let mut body = vec![0; length as usize];
     stream.read_exact(&mut body)?;
     Ok((Reply { status, body }, closes))

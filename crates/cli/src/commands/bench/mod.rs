@@ -17,16 +17,16 @@ use serde::{Deserialize, Serialize};
 
 use self::client::{Client, Reply};
 use crate::args::{BenchCommand, BenchServeArgs};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// Documents of the generated corpus that is sent.
 const DOCUMENTS: u64 = 1_000_000;
 /// One request in this number sends a document again.
-const AGAIN: u64 = 10;
+const REPEAT_EVERY: u64 = 10;
 /// The most mistakes that are reported one by one.
-const TOLD: u64 = 10;
+const MAX_REPORTED: u64 = 10;
 
 pub(crate) fn run(command: &BenchCommand, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let BenchCommand::Serve(args) = command;
@@ -37,7 +37,7 @@ pub(crate) fn run(command: &BenchCommand, watch: &Arc<Watch>) -> Result<Outcome,
 }
 
 /// The state that all clients share.
-struct Load<'l> {
+struct LoadTest<'l> {
     args: &'l BenchServeArgs,
     token: Option<String>,
     watch: &'l Watch,
@@ -49,7 +49,7 @@ struct Load<'l> {
 
 /// The measurements of one client.
 #[derive(Debug, Default)]
-struct Seen {
+struct ClientStats {
     /// Microseconds that each request took.
     micros: Vec<u32>,
     statuses: Vec<u64>,
@@ -59,16 +59,16 @@ struct Seen {
     mistakes: u64,
 }
 
-/// The answer of the service for one document.
+/// The answer of the service to an added document.
 #[derive(Debug, Deserialize)]
-struct Added {
+struct AddReply {
     id: String,
     new: bool,
 }
 
 /// The figures that are printed.
 #[derive(Debug, Default, Serialize)]
-struct Told {
+struct LoadReport {
     clients: usize,
     seconds: f64,
     requests: u64,
@@ -88,7 +88,7 @@ struct Told {
 
 /// A document as it is sent.
 #[derive(Clone, Serialize)]
-struct Sent {
+struct SentDocument {
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -113,7 +113,7 @@ fn load(args: &BenchServeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
             Some(Mutex::new(BufWriter::new(File::create(path).map_err(failed)?)))
         }
     };
-    let load = Load {
+    let load = LoadTest {
         args,
         token: token(args)?,
         watch,
@@ -122,15 +122,15 @@ fn load(args: &BenchServeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         acknowledged,
     };
     let clients = args.clients.get();
-    let seen: Vec<Result<Seen, Failure>> = std::thread::scope(|scope| {
+    let stats: Vec<Result<ClientStats, Failure>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..clients).map(|_| scope.spawn(|| load.client())).collect();
         let lost = || Err(Failure::Missing("a client failed".to_owned()));
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| lost())).collect()
     });
     let seconds = load.begun.elapsed().as_secs_f64();
-    let mut all = Seen::default();
-    for seen in seen {
-        all.add(seen?);
+    let mut all = ClientStats::default();
+    for stats in stats {
+        all.add(stats?);
     }
     if let Some(list) = load.acknowledged {
         list.into_inner().expect("nobody panics with it").flush()?;
@@ -142,39 +142,39 @@ fn load(args: &BenchServeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     Ok(Outcome::Done)
 }
 
-impl Load<'_> {
+impl LoadTest<'_> {
     fn is_over(&self, number: u64) -> bool {
         self.watch.stopped()
             || self.args.requests.is_some_and(|most| number >= most)
             || self.begun.elapsed() >= Duration::from_secs(self.args.seconds)
     }
 
-    fn client(&self) -> Result<Seen, Failure> {
+    fn client(&self) -> Result<ClientStats, Failure> {
         let mut client = Client::new(&self.args.address, self.token.as_deref(), self.args.patience);
         let mut documents = Plan { documents: DOCUMENTS, seed: self.args.seed }.documents();
-        let (mut seen, mut words) = (Seen::default(), Words::default());
+        let (mut stats, mut detector) = (ClientStats::default(), WordDetector::default());
         // A document that this client knows to be there.
-        let mut known: Option<Sent> = None;
+        let mut known: Option<SentDocument> = None;
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if self.is_over(number) {
-                return Ok(seen);
+                return Ok(stats);
             }
             let id = format!("bench-{}-{number}", self.args.seed);
-            let again = known.clone().filter(|_| number.is_multiple_of(AGAIN));
+            let again = known.clone().filter(|_| number.is_multiple_of(REPEAT_EVERY));
             let sent = match &again {
-                Some(sent) => Sent { id: id.clone(), ..sent.clone() },
-                None => sent(&mut documents, number, &id),
+                Some(sent) => SentDocument { id: id.clone(), ..sent.clone() },
+                None => generated_document(&mut documents, number, &id),
             };
             let body = serde_json::to_vec(&sent).expect("text can be written");
             let begun = Instant::now();
             let reply = client.send("POST", "/v1/documents", Some(&body))?;
-            seen.micros.push(begun.elapsed().as_micros().min(u128::from(u32::MAX)) as u32);
-            seen.reconnected = client.reconnected;
-            if seen.judge(&reply, &id, again.is_some()) {
+            stats.micros.push(begun.elapsed().as_micros().min(u128::from(u32::MAX)) as u32);
+            stats.reconnected = client.reconnected;
+            if stats.record(&reply, &id, again.is_some()) {
                 self.acknowledge(&id)?;
                 // What has no words is never a near-duplicate.
-                known = Some(sent).filter(|sent| words.has(sent)).or(known);
+                known = Some(sent).filter(|sent| detector.has_words(sent)).or(known);
             }
         }
     }
@@ -187,27 +187,27 @@ impl Load<'_> {
     }
 }
 
-/// Tells documents that have words.
-struct Words {
+/// Detects whether a document has words.
+struct WordDetector {
     extractor: Extractor,
     analyser: Analyser,
     features: Features,
 }
 
-impl Default for Words {
+impl Default for WordDetector {
     fn default() -> Self {
         let analyser = Analyser::new(&Profile::web());
-        Words { extractor: Extractor::default(), analyser, features: Features::default() }
+        WordDetector { extractor: Extractor::default(), analyser, features: Features::default() }
     }
 }
 
-impl Words {
-    fn has(&mut self, sent: &Sent) -> bool {
+impl WordDetector {
+    fn has_words(&mut self, sent: &SentDocument) -> bool {
         let (media, content) = match (&sent.text, &sent.html) {
             (Some(text), _) => (Media::Text, text),
             (None, html) => (Media::Html, html.as_ref().unwrap_or(&sent.id)),
         };
-        let document = Document::alone(&sent.id, None, media, content);
+        let document = Document::from_text(&sent.id, None, media, content);
         let text = self.extractor.extract(&document, ContentMode::Page).text;
         self.analyser.read(text, &mut self.features);
         !self.features.is_empty()
@@ -215,25 +215,25 @@ impl Words {
 }
 
 /// A generated document under another id.
-fn sent(documents: &mut Documents, number: u64, id: &str) -> Sent {
+fn generated_document(documents: &mut Documents, number: u64, id: &str) -> SentDocument {
     let page = documents.get(number % DOCUMENTS).expect("a plan has as many documents as it says");
     let content = Some(page.content.to_owned());
     let (text, html) = if page.media == Media::Html { (None, content) } else { (content, None) };
-    Sent { id: id.to_owned(), text, html }
+    SentDocument { id: id.to_owned(), text, html }
 }
 
-impl Seen {
+impl ClientStats {
     /// Counts a reply; true when the document was acknowledged.
-    fn judge(&mut self, reply: &Reply, id: &str, again: bool) -> bool {
-        let place = usize::from(reply.status);
-        if self.statuses.len() <= place {
-            self.statuses.resize(place + 1, 0);
+    fn record(&mut self, reply: &Reply, id: &str, again: bool) -> bool {
+        let status = usize::from(reply.status);
+        if self.statuses.len() <= status {
+            self.statuses.resize(status + 1, 0);
         }
-        self.statuses[place] += 1;
+        self.statuses[status] += 1;
         if reply.status != 200 {
             return false;
         }
-        let added: Result<Added, _> = serde_json::from_slice(&reply.body);
+        let added: Result<AddReply, _> = serde_json::from_slice(&reply.body);
         let right = match &added {
             Err(_) => false,
             Ok(added) if added.id != id => false,
@@ -242,8 +242,8 @@ impl Seen {
         };
         if !right {
             self.mistakes += 1;
-            if self.mistakes <= TOLD {
-                tell(format_args!("wrong answer to {id}: {}", String::from_utf8_lossy(&reply.body)));
+            if self.mistakes <= MAX_REPORTED {
+                print_message(format_args!("wrong answer to {id}: {}", String::from_utf8_lossy(&reply.body)));
             }
         }
         self.again += u64::from(again);
@@ -251,7 +251,7 @@ impl Seen {
         right
     }
 
-    fn add(&mut self, other: Seen) {
+    fn add(&mut self, other: ClientStats) {
         self.micros.extend(other.micros);
         if self.statuses.len() < other.statuses.len() {
             self.statuses.resize(other.statuses.len(), 0);
@@ -275,11 +275,11 @@ impl Seen {
     fn print(&mut self, args: &BenchServeArgs, seconds: f64) -> Result<(), Failure> {
         self.micros.sort_unstable();
         let quantile = |share: f64| {
-            let place = (self.micros.len() as f64 * share).ceil() as usize;
-            self.micros.get(place.max(1) - 1).map_or(0.0, |&micros| f64::from(micros) / 1000.0)
+            let rank = (self.micros.len() as f64 * share).ceil() as usize;
+            self.micros.get(rank.max(1) - 1).map_or(0.0, |&micros| f64::from(micros) / 1000.0)
         };
         let acknowledged = self.status(200..201);
-        let told = Told {
+        let report = LoadReport {
             clients: args.clients.get(),
             seconds,
             requests: self.micros.len() as u64,
@@ -298,25 +298,28 @@ impl Seen {
         };
         let mut out = std::io::stdout().lock();
         if args.json {
-            let line = serde_json::to_string(&told).expect("numbers can be written");
+            let line = serde_json::to_string(&report).expect("numbers can be written");
             return Ok(writeln!(out, "{line}")?);
         }
         for (name, number) in [
-            ("requests", told.requests),
-            ("acknowledged", told.acknowledged),
-            ("new", told.new),
-            ("sent again", told.sent_again),
-            ("refused", told.refused),
-            ("failed", told.failed),
-            ("reconnected", told.reconnected),
-            ("wrong answers", told.mistakes),
+            ("requests", report.requests),
+            ("acknowledged", report.acknowledged),
+            ("new", report.new),
+            ("sent again", report.sent_again),
+            ("refused", report.refused),
+            ("failed", report.failed),
+            ("reconnected", report.reconnected),
+            ("wrong answers", report.mistakes),
         ] {
             writeln!(out, "{name:<18}{:>14}", thousands(number))?;
         }
-        writeln!(out, "{:<18}{:>14.0}", "per second", told.per_second)?;
-        for (name, value) in
-            [("p50", told.p50_ms), ("p90", told.p90_ms), ("p99", told.p99_ms), ("slowest", told.max_ms)]
-        {
+        writeln!(out, "{:<18}{:>14.0}", "per second", report.per_second)?;
+        for (name, value) in [
+            ("p50", report.p50_ms),
+            ("p90", report.p90_ms),
+            ("p99", report.p99_ms),
+            ("slowest", report.max_ms),
+        ] {
             writeln!(out, "{name:<18}{value:>14.2} ms")?;
         }
         Ok(())
@@ -339,8 +342,11 @@ fn check(args: &BenchServeArgs, list: &std::path::Path, watch: &Watch) -> Result
             there += 1;
         } else {
             missing += 1;
-            if missing <= TOLD {
-                tell(format_args!("{id} was acknowledged and is not there (status {})", reply.status));
+            if missing <= MAX_REPORTED {
+                print_message(format_args!(
+                    "{id} was acknowledged and is not there (status {})",
+                    reply.status
+                ));
             }
         }
     }

@@ -4,25 +4,25 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::corpus::Corpus;
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 use lookalike_census::graph::EdgeList;
 use lookalike_census::walks::Walk;
-use lookalike_census::walks::checks::{self, Due};
+use lookalike_census::walks::priority_sampling::{self, Candidate};
 use lookalike_census::walks::report::Mean;
 use lookalike_engines::{Caller, SearchEngine};
-use lookalike_fieldwork::Desk;
-use lookalike_fieldwork::coverage::{Looked, Shelf, look};
+use lookalike_fieldwork::EngineClient;
+use lookalike_fieldwork::coverage::{LookupCounts, WalkPages, look_up};
 use serde::Serialize;
 
 use super::Engine;
-use super::asking::{self, Terms};
+use super::querying::{self, QueryLimits};
 use crate::args::CensusWalkArgs;
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// Pages fetched for one check at most.
-const FETCHED: u64 = 5;
+const MAX_FETCHED_PAGES: u64 = 5;
 
 /// The assumptions of a search by words; those of a search by addresses alone are in `BY_ADDRESS`.
 const BY_WORDS: &[&str] = &[
@@ -36,32 +36,32 @@ const BY_ADDRESS: &[&str] = &[
 
 /// The result of the check. Stable: other programs read it.
 #[derive(Serialize)]
-pub(super) struct Checked {
+pub(super) struct CheckReport {
     engine: Engine,
     /// Share of the graph's pages that the engine has; none where too few are known.
     pub(super) share: Option<Mean>,
     /// Different pages of the walk.
     pages: usize,
     #[serde(flatten)]
-    looked: Looked,
+    looked: LookupCounts,
     pub(super) assumed: &'static [&'static str],
     #[serde(skip)]
     pub(super) title: String,
 }
 
-/// The engine that was asked for, if any; it must be able to answer.
+/// The engine of `--check`, if any; it must be able to answer.
 pub(super) fn caller(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Option<Caller>, Failure> {
     let Some(spec) = &args.check else { return Ok(None) };
-    let terms = Terms {
+    let limits = QueryLimits {
         calls: args.calls,
-        fetches: FETCHED.saturating_mul(args.calls),
+        fetches: MAX_FETCHED_PAGES.saturating_mul(args.calls),
         limit: args.limit,
         delay: args.delay,
         transcript: args.transcript.as_deref(),
         retry_failed: args.retry_failed,
         seed: args.seed,
     };
-    let caller = asking::caller(spec, terms, None, watch)?;
+    let caller = querying::caller(spec, limits, None, watch)?;
     if args.pages.is_empty() && !caller.knows_addresses() {
         return Err(Failure::Usage(format!(
             "{} cannot be asked for an address, so that pages are looked for by their words; give their texts by --pages",
@@ -78,29 +78,34 @@ pub(super) fn run(
     list: &EdgeList,
     walk: &Walk,
     watch: &Arc<Watch>,
-) -> Result<Checked, Failure> {
-    let due = checks::order(walk, args.seed);
-    let shelf = shelf(args, list, &due, watch)?;
-    if shelf.is_empty() {
+) -> Result<CheckReport, Failure> {
+    let due = priority_sampling::priority_order(walk, args.seed);
+    let pages = collect_pages(args, list, &due, watch)?;
+    if pages.is_empty() {
         return Err(Failure::Missing(
             "none of the pages that the walk met is in --pages; its ids or addresses must be the names of the graph".to_owned(),
         ));
     }
     let limit = caller.cap();
-    let looked =
-        look(&mut Desk::new(&mut caller, shelf.own(), limit), &due, &shelf).map_err(asking::failed(watch))?;
-    let share = checks::share(walk, &due, &looked.seen).map(Mean::from);
+    let looked = look_up(&mut EngineClient::new(&mut caller, pages.own(), limit), &due, &pages)
+        .map_err(querying::failed(watch))?;
+    let share = priority_sampling::share(walk, &due, &looked.presence).map(Mean::from);
     let assumed = if args.pages.is_empty() { BY_ADDRESS } else { BY_WORDS };
     let title = format!("share in {}", caller.name());
-    Ok(Checked { engine: Engine::of(&caller, limit), share, pages: due.len(), looked, assumed, title })
+    Ok(CheckReport { engine: Engine::of(&caller, limit), share, pages: due.len(), looked, assumed, title })
 }
 
 /// Collects the addresses and texts of the pages that the walk met; without `--pages`, their names alone.
-fn shelf(args: &CensusWalkArgs, list: &EdgeList, due: &[Due], watch: &Watch) -> Result<Shelf, Failure> {
-    let mut shelf = Shelf::new(due);
+fn collect_pages(
+    args: &CensusWalkArgs,
+    list: &EdgeList,
+    due: &[Candidate],
+    watch: &Watch,
+) -> Result<WalkPages, Failure> {
+    let mut pages = WalkPages::new(due);
     if args.pages.is_empty() {
-        shelf.name(|page| list.name(page));
-        return Ok(shelf);
+        pages.set_addresses(|page| list.name(page));
+        return Ok(pages);
     }
     let corpus = Corpus::open(&args.pages, args.reading.options())?;
     let options = Arc::new((**corpus.options()).clone());
@@ -108,25 +113,25 @@ fn shelf(args: &CensusWalkArgs, list: &EdgeList, due: &[Due], watch: &Watch) -> 
     for shard in corpus.shards() {
         walk::documents(shard, &options, args.reading.content_mode(), watch, |found| {
             match found {
-                Found::Document { document, text } => {
+                WalkItem::Document { document, text } => {
                     let page = list.find(document.id).or_else(|| list.find(document.url?));
                     if let Some(page) = page {
-                        shelf.add(page, document.url.unwrap_or(document.id), text);
+                        pages.add(page, document.url.unwrap_or(document.id), text);
                     }
                 }
-                Found::Rejected(_) => rejected += 1,
-                Found::Skipped(_) => {}
+                WalkItem::Rejected(_) => rejected += 1,
+                WalkItem::Skipped(_) => {}
             }
             Ok(())
         })?;
     }
     if rejected > 0 {
-        tell(format_args!("{} texts could not be read and are left out", thousands(rejected)));
+        print_message(format_args!("{} texts could not be read and are left out", thousands(rejected)));
     }
-    Ok(shelf)
+    Ok(pages)
 }
 
-impl Checked {
+impl CheckReport {
     pub(super) fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         let looked = &self.looked;
         writeln!(
@@ -137,7 +142,7 @@ impl Checked {
             thousands(looked.found),
             thousands(looked.alike),
             thousands(looked.missing),
-            thousands(looked.silent)
+            thousands(looked.unanswered)
         )?;
         if looked.without_text + looked.without_words > 0 {
             writeln!(

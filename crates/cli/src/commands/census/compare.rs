@@ -6,24 +6,24 @@ use std::sync::Arc;
 use lookalike::walk::Watch;
 use lookalike_census::Estimate;
 use lookalike_engines::{Caller, SearchEngine};
-use lookalike_fieldwork::Desk;
-use lookalike_fieldwork::compare::{Comparison, Side, compare, draw};
-use lookalike_fieldwork::sampling::Amiss;
+use lookalike_fieldwork::EngineClient;
+use lookalike_fieldwork::compare::{Comparison, EngineSample, compare, draw};
+use lookalike_fieldwork::sampling::SamplingFaults;
 use lookalike_fieldwork::size::Plan;
 use serde::Serialize;
 
-use super::asking::{caller, failed, own};
-use super::others::{self, Other};
-use super::{Engine, Recipe, Told, pages, print_json, print_notes, print_seen};
+use super::other_estimators::{self, BaselineEstimate};
+use super::querying::{caller, failed, read_own_documents};
+use super::{Engine, EstimateJson, Recipe, pages, print_json, print_notes, print_problems};
 use crate::args::CensusCompareArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// Results looked at for each query: each of them is looked for in all other engines.
-const LOOKED_AT: usize = 2;
+const RESULTS_PER_QUERY: usize = 2;
 
 /// Most engines: each is looked for in all others.
-const MOST: usize = 16;
+const MAX_ENGINES: usize = 16;
 
 const ASSUMED: [&str; 3] = [
     "a page that an engine has is found by its eight rarest words, as often in one engine as in another",
@@ -40,13 +40,13 @@ const UNSEEN: [&str; 3] = [
 /// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
 pub(super) struct Report {
-    pub(super) engines: Vec<One>,
+    pub(super) engines: Vec<EngineRow>,
     /// The share of the pages of the row's engine that the column's engine has.
-    pub(super) shares: Vec<Vec<Option<Told>>>,
+    pub(super) shares: Vec<Vec<Option<EstimateJson>>>,
     /// Pages by the engines that have them, and no other.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<EngineSubset>,
     /// All pages of all engines.
-    pub(super) union: Option<Told>,
+    pub(super) union: Option<EstimateJson>,
     /// True if the size of the first engine is known, so that the union and its parts are in pages; else they are in units of the first
     /// engine.
     pub(super) in_pages: bool,
@@ -58,64 +58,67 @@ pub(super) struct Report {
 
 /// Pages that these engines have, and no other.
 #[derive(Serialize)]
-pub(super) struct Part {
+pub(super) struct EngineSubset {
     pub(super) engines: Vec<String>,
-    pub(super) pages: Told,
+    pub(super) pages: EstimateJson,
 }
 
 #[derive(Serialize)]
-pub(super) struct One {
+pub(super) struct EngineRow {
     #[serde(flatten)]
     pub(super) engine: Engine,
     draws: usize,
     pages_looked_for: usize,
     found_under_another_address: u64,
     not_answered: u64,
-    pub(super) seen: Amiss,
+    pub(super) seen: SamplingFaults,
     /// Beside the first engine.
-    pub(super) relative: Option<Told>,
-    relative_by_overlap: Option<Told>,
-    relative_by_size: Option<Told>,
-    pub(super) pages: Option<Told>,
+    pub(super) relative: Option<EstimateJson>,
+    relative_by_overlap: Option<EstimateJson>,
+    relative_by_size: Option<EstimateJson>,
+    pub(super) pages: Option<EstimateJson>,
     share_of_union: Option<f64>,
     /// Its size relative to the first by other estimators, where they were asked for.
-    pub(super) others: Vec<Other>,
+    pub(super) others: Vec<BaselineEstimate>,
 }
 
 pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if args.known.is_some_and(|known| !known.is_finite() || known <= 0.0) {
         return Err(Failure::Usage("--known is a number of pages above 0".to_owned()));
     }
-    if args.engines.len() > MOST {
-        return Err(Failure::Usage(format!("at most {MOST} engines can be compared; name fewer")));
+    if args.engines.len() > MAX_ENGINES {
+        return Err(Failure::Usage(format!("at most {MAX_ENGINES} engines can be compared; name fewer")));
     }
-    args.report.as_deref().map_or(Ok(()), pages::can_be_written)?;
-    let own = own(&args.asking, watch)?;
+    args.report.as_deref().map_or(Ok(()), pages::check_writable)?;
+    let own = read_own_documents(&args.query, watch)?;
     let mut callers: Vec<Caller> = Vec::new();
     for spec in &args.engines {
-        callers.push(caller(spec, &args.asking, Some(&callers), watch)?);
+        callers.push(caller(spec, &args.query, Some(&callers), watch)?);
     }
     let limits: Vec<usize> = callers.iter().map(|caller| caller.cap()).collect();
-    let mut desks: Vec<Desk<'_>> =
-        callers.iter_mut().zip(&limits).map(|(caller, &limit)| Desk::new(caller, &own, limit)).collect();
-    let plan = Plan { seed: args.asking.seed, looked_at: LOOKED_AT, ..Plan::default() };
-    let sides = draw(&mut desks, &plan).map_err(failed(watch))?;
-    drop(desks);
-    let found = compare(&sides, args.asking.seed);
+    let mut sessions: Vec<EngineClient<'_>> = callers
+        .iter_mut()
+        .zip(&limits)
+        .map(|(caller, &limit)| EngineClient::new(caller, &own, limit))
+        .collect();
+    let plan = Plan { seed: args.query.seed, looked_at: RESULTS_PER_QUERY, ..Plan::default() };
+    let sides = draw(&mut sessions, &plan).map_err(failed(watch))?;
+    drop(sessions);
+    let found = compare(&sides, args.query.seed);
     let engines = callers.iter().zip(limits).map(|(caller, limit)| Engine::of(caller, limit)).collect();
     // Others write into the same records.
     drop(callers);
-    let recipe = Recipe::of(&args.asking, &own);
+    let recipe = Recipe::of(&args.query, &own);
     let mut report = report(engines, &sides, &found, (args.known, recipe));
     if args.baselines {
         for (one, engine) in report.engines.iter_mut().zip(&args.engines).skip(1) {
-            one.others = others::ratios([engine, &args.engines[0]], &args.asking, &own, watch)?;
+            one.others = other_estimators::ratios([engine, &args.engines[0]], &args.query, &own, watch)?;
         }
     }
     if let Some(path) = &args.report {
         pages::write(path, &pages::of_comparison(&report))?;
     }
-    if args.asking.json {
+    if args.query.json {
         print_json(&report)?
     } else {
         report.print(&mut std::io::stdout().lock())?
@@ -125,36 +128,36 @@ pub(crate) fn run(args: &CensusCompareArgs, watch: &Arc<Watch>) -> Result<Outcom
 
 fn report(
     engines: Vec<Engine>,
-    sides: &[Side],
+    sides: &[EngineSample],
     found: &Comparison,
     (known, recipe): (Option<f64>, Recipe),
 ) -> Report {
-    let told = |estimate: Option<Estimate>| estimate.map(Told::from);
+    let to_json = |estimate: Option<Estimate>| estimate.map(EstimateJson::from);
     let absolute = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.times(known.unwrap_or(1.0)));
-    let one = |(x, (engine, side)): (usize, (Engine, &Side))| One {
+    let one = |(x, (engine, side)): (usize, (Engine, &EngineSample))| EngineRow {
         engine,
         draws: side.draws.len(),
         pages_looked_for: side.draws.iter().map(|draw| draw.pages.len()).sum(),
         found_under_another_address: side.alike,
         not_answered: side.unknown,
-        seen: side.amiss,
-        relative: told(found.relative[x]),
-        relative_by_overlap: told(found.by_overlap[x]),
-        relative_by_size: told(found.by_size[x]),
-        pages: told(if known.is_some() { absolute(found.relative[x]) } else { found.sizes[x] }),
+        seen: side.faults,
+        relative: to_json(found.relative[x]),
+        relative_by_overlap: to_json(found.by_overlap[x]),
+        relative_by_size: to_json(found.by_size[x]),
+        pages: to_json(if known.is_some() { absolute(found.relative[x]) } else { found.sizes[x] }),
         share_of_union: found.relative[x].zip(found.union).map(|(own, all)| own.value / all.value),
         others: Vec::new(),
     };
     let names: Vec<String> = sides.iter().map(|side| side.name.clone()).collect();
-    let part = |&(engines, pages): &(u64, Estimate)| Part {
+    let part = |&(engines, pages): &(u64, Estimate)| EngineSubset {
         engines: (0..names.len()).filter(|x| engines >> x & 1 == 1).map(|x| names[x].clone()).collect(),
         pages: pages.times(known.unwrap_or(1.0)).into(),
     };
     Report {
         parts: found.parts.iter().map(part).collect(),
         engines: engines.into_iter().zip(sides).enumerate().map(one).collect(),
-        shares: found.shares.iter().map(|row| row.iter().map(|&share| told(share)).collect()).collect(),
-        union: told(absolute(found.union)),
+        shares: found.shares.iter().map(|row| row.iter().map(|&share| to_json(share)).collect()).collect(),
+        union: to_json(absolute(found.union)),
         in_pages: known.is_some(),
         squares: found.squares,
         assumed: ASSUMED,
@@ -167,15 +170,15 @@ impl Report {
     /// The result in a sentence.
     pub(super) fn lead(&self) -> String {
         let [first, others @ ..] = self.engines.as_slice() else { return String::new() };
-        let size = |one: &One| {
-            let Told { value, low, high, .. } = one.relative?;
+        let size = |one: &EngineRow| {
+            let EstimateJson { value, low, high, .. } = one.relative?;
             let (name, first) = (&one.engine.name, &first.engine.name);
             Some(format!("{name} has {value:.2} times as many pages as {first} ({low:.2} to {high:.2})"))
         };
         others.iter().filter_map(size).collect::<Vec<_>>().join("; ") + "."
     }
 
-    fn who_has(&self, part: &Part) -> String {
+    fn who_has(&self, part: &EngineSubset) -> String {
         let others = if part.engines.len() < self.engines.len() { ", no other" } else { "" };
         format!("in {}{others}", part.engines.join(" and "))
     }
@@ -194,12 +197,12 @@ impl Report {
                 thousands(one.pages_looked_for as u64),
                 thousands(one.found_under_another_address)
             )?;
-            print_seen(out, &one.seen)?;
+            print_problems(out, &one.seen)?;
         }
         for one in self.engines.iter().filter(|one| !one.others.is_empty()) {
             let (name, first) = (&one.engine.name, &self.engines[0].engine.name);
             writeln!(out, "what others say of {name} beside {first}, each with budgets of their own:")?;
-            one.others.iter().try_for_each(|other| other.print(out, Told::ratio))?;
+            one.others.iter().try_for_each(|other| other.print(out, EstimateJson::ratio))?;
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)
@@ -241,14 +244,15 @@ impl Report {
 
     fn print_union(&self, out: &mut impl Write, width: usize) -> std::io::Result<()> {
         let Some(union) = &self.union else { return Ok(()) };
-        let told = |told: &Told| if self.in_pages { told.pages() } else { told.ratio() };
+        let format =
+            |estimate: &EstimateJson| if self.in_pages { estimate.pages() } else { estimate.ratio() };
         let first = &self.engines[0].engine.name;
         let unit = if self.in_pages { String::new() } else { format!(" ({first} is 1)") };
-        writeln!(out, "all together{unit}\n  {:width$}    {:width$} {}", "", "", told(union))?;
+        writeln!(out, "all together{unit}\n  {:width$}    {:width$} {}", "", "", format(union))?;
         let names: Vec<String> = self.parts.iter().map(|part| self.who_has(part)).collect();
         let wide = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(2 * width + 4);
         for (name, part) in names.iter().zip(&self.parts) {
-            writeln!(out, "  {name:wide$} {}", told(&part.pages))?;
+            writeln!(out, "  {name:wide$} {}", format(&part.pages))?;
         }
         Ok(())
     }

@@ -3,20 +3,20 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use lookalike::walk::{self, Found, Watch};
+use lookalike::walk::{self, WalkItem, Watch};
 use lookalike_engines::sqlite::SqliteBuilder;
 use lookalike_engines::tantivy::TantivyBuilder;
-use lookalike_engines::{Building, EngineError, IndexBuilder};
+use lookalike_engines::{BuildOptions, EngineError, IndexBuilder};
 
 use crate::args::{CensusIndexArgs, IndexKindArg};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let corpus = args.input.corpus()?;
-    corpus.look(false)?;
-    let building = Building { first_bytes: args.first_bytes, ..Building::default() };
+    corpus.check_first_records(false)?;
+    let building = BuildOptions { first_bytes: args.first_bytes, ..BuildOptions::default() };
     let failed = |error: EngineError| Failure::Missing(error.to_string());
     let mut builder: Box<dyn IndexBuilder> = match args.kind {
         IndexKindArg::Tantivy => TantivyBuilder::create(&args.output, &building).map_err(failed)?,
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
     for shard in corpus.shards() {
         walk::documents_while(shard, &options, args.input.content_mode(), watch, |found| {
             match found {
-                Found::Document { document, text } => {
+                WalkItem::Document { document, text } => {
                     let url = document.url.unwrap_or(document.id);
                     // Crawls meet an address again; the first page of it stays.
                     if builder.has(url) {
@@ -40,8 +40,8 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
                     }
                     added += 1;
                 }
-                Found::Rejected(_) => rejected += 1,
-                Found::Skipped(_) => {}
+                WalkItem::Rejected(_) => rejected += 1,
+                WalkItem::Skipped(_) => {}
             }
             Ok(true)
         })?;
@@ -50,10 +50,13 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
         }
     }
     if rejected > 0 {
-        tell(format_args!("{} records could not be read and are left out", thousands(rejected)));
+        print_message(format_args!("{} records could not be read and are left out", thousands(rejected)));
     }
     if twice > 0 {
-        tell(format_args!("{} pages have an address that came before and are left out", thousands(twice)));
+        print_message(format_args!(
+            "{} pages have an address that came before and are left out",
+            thousands(twice)
+        ));
     }
     if added == 0 {
         return Err(Failure::Missing(

@@ -2,11 +2,11 @@
 
 use std::io::{BufRead, BufReader, Write};
 
-use lookalike::corpus::List;
+use lookalike::corpus::ListReader;
 use lookalike_census::random_addresses::{Counting, Server, pages, servers};
 use serde::{Deserialize, Serialize};
 
-use super::{Told, print_json, print_notes};
+use super::{EstimateJson, print_json, print_notes};
 use crate::args::CensusIpArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -34,11 +34,11 @@ struct Line {
 struct Report {
     draws: u64,
     answered: u64,
-    servers: Option<Told>,
+    servers: Option<EstimateJson>,
     /// Pages of the host that answers, as published; of all hosts; of all hosts, each server once.
-    first_host: Option<Told>,
-    all_hosts: Option<Told>,
-    once_per_server: Option<Told>,
+    first_host: Option<EstimateJson>,
+    all_hosts: Option<EstimateJson>,
+    once_per_server: Option<EstimateJson>,
     assumed: [&'static str; 2],
     unseen: [&'static str; 2],
 }
@@ -55,12 +55,12 @@ pub(crate) fn run(args: &CensusIpArgs) -> Result<Outcome, Failure> {
     }
     let by = |counting: Counting| {
         let counted: Vec<f64> = found.iter().map(|server| counting.pages(server)).collect();
-        pages(args.space, args.draws, &counted, args.seed).map(Told::from)
+        pages(args.space, args.draws, &counted, args.seed).map(EstimateJson::from)
     };
     let report = Report {
         draws: args.draws,
         answered: found.len() as u64,
-        servers: servers(args.space, args.draws, found.len() as u64).map(Told::from),
+        servers: servers(args.space, args.draws, found.len() as u64).map(EstimateJson::from),
         first_host: by(Counting::FirstHost),
         all_hosts: by(Counting::AllHosts),
         once_per_server: by(Counting::OncePerServer),
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &CensusIpArgs) -> Result<Outcome, Failure> {
 fn read(args: &CensusIpArgs) -> Result<Vec<Server>, Failure> {
     let name = args.servers.display();
     let mut found = Vec::new();
-    for (number, line) in BufReader::new(List::open(&args.servers)?).lines().enumerate() {
+    for (number, line) in BufReader::new(ListReader::open(&args.servers)?).lines().enumerate() {
         let line = line.map_err(|error| Failure::Missing(format!("{name} cannot be read: {error}")))?;
         if line.trim().is_empty() {
             continue;
@@ -106,14 +106,14 @@ impl Report {
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         writeln!(out, "{} of {} addresses answered", thousands(self.answered), thousands(self.draws))?;
         writeln!(out, "{:<26}{:>14}   95 % interval", "", "")?;
-        for (name, told) in [
+        for (name, estimate) in [
             ("servers", &self.servers),
             ("pages, first host", &self.first_host),
             ("pages, all hosts", &self.all_hosts),
             ("pages, each server once", &self.once_per_server),
         ] {
-            match told {
-                Some(told) => writeln!(out, "{name:<26}{}", told.pages())?,
+            match estimate {
+                Some(estimate) => writeln!(out, "{name:<26}{}", estimate.pages())?,
                 None => writeln!(out, "{name:<26}{:>14}", "unknown")?,
             }
         }

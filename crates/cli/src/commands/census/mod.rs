@@ -1,12 +1,12 @@
 //! `lookalike census`: how large search engines are, what they share, and fair samples of their pages.
 
-mod asking;
 mod check;
 mod compare;
 mod index;
 mod ip;
-mod others;
+mod other_estimators;
 mod pages;
+mod querying;
 mod sample;
 mod size;
 mod walk;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 use lookalike::walk::Watch;
 use lookalike_census::Estimate;
 use lookalike_engines::{Caller, Counts};
-use lookalike_fieldwork::Own;
-use lookalike_fieldwork::sampling::Amiss;
+use lookalike_fieldwork::OwnCorpus;
+use lookalike_fieldwork::sampling::SamplingFaults;
 use serde::Serialize;
 
-use crate::args::{AskingArgs, CensusCommand};
+use crate::args::{CensusCommand, QueryArgs};
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -38,21 +38,21 @@ pub(crate) fn run(command: &CensusCommand, watch: &Arc<Watch>) -> Result<Outcome
 
 /// An estimate as programs read it. Stable.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-struct Told {
+struct EstimateJson {
     value: f64,
     low: f64,
     high: f64,
     error: f64,
 }
 
-impl From<Estimate> for Told {
+impl From<Estimate> for EstimateJson {
     fn from(estimate: Estimate) -> Self {
         let (low, high) = estimate.interval;
-        Told { value: estimate.value, low, high, error: estimate.error }
+        EstimateJson { value: estimate.value, low, high, error: estimate.error }
     }
 }
 
-impl Told {
+impl EstimateJson {
     /// With the 95 % interval, as a whole number.
     fn pages(&self) -> String {
         let whole = |value: f64| thousands(value.max(0.0).round() as u64);
@@ -63,9 +63,9 @@ impl Told {
     }
 
     /// A number of pages, which has no decimals.
-    fn whole(&self) -> Told {
+    fn rounded(&self) -> EstimateJson {
         let [value, low, high] = [self.value, self.low, self.high].map(f64::round);
-        Told { value, low, high, ..*self }
+        EstimateJson { value, low, high, ..*self }
     }
 
     /// With the 95 % interval, as a share or a ratio.
@@ -89,8 +89,8 @@ struct Recipe {
 }
 
 impl Recipe {
-    fn of(args: &AskingArgs, own: &Own) -> Self {
-        let &AskingArgs { seed, calls, fetches, .. } = args;
+    fn of(args: &QueryArgs, own: &OwnCorpus) -> Self {
+        let &QueryArgs { seed, calls, fetches, .. } = args;
         let own_digest = format!("{:032x}", own.digest());
         let version = env!("CARGO_PKG_VERSION");
         Recipe { seed, calls, fetches, own_documents: own.len(), own_digest, version }
@@ -107,7 +107,8 @@ struct Engine {
     #[serde(flatten)]
     counts: Counts,
     /// Contradictions and unanswered queries, a sentence for each kind.
-    amiss: Vec<String>,
+    #[serde(rename = "amiss")]
+    problems: Vec<String>,
     /// Contradictions that were seen; an estimate over an engine with any is to be doubted.
     contradictions: u64,
 }
@@ -120,8 +121,8 @@ impl Engine {
             kind: caller.kind().to_owned(),
             limit,
             counts: caller.counts(),
-            amiss: caller.wary().sentences(),
-            contradictions: caller.wary().contradictions(),
+            problems: caller.consistency().sentences(),
+            contradictions: caller.consistency().contradictions(),
         }
     }
 
@@ -148,7 +149,7 @@ impl Engine {
 
     /// Returns the problems with its answers, a sentence each.
     fn sentences(&self) -> Vec<String> {
-        let mut sentences = self.amiss.clone();
+        let mut sentences = self.problems.clone();
         if self.contradictions > 0 {
             sentences.push(format!("{} contradicts itself: doubt what is said of it here", self.name));
         }
@@ -165,16 +166,16 @@ fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 }
 
 /// Share of words that do not find their page above which that is reported.
-const TELLING: f64 = 0.01;
+const MIN_REPORTED_SHARE: f64 = 0.01;
 
 /// Describes the problems with results, a sentence each.
-fn sentences(seen: &Amiss) -> Vec<String> {
+fn sentences(seen: &SamplingFaults) -> Vec<String> {
     let mut sentences = Vec::new();
     if seen.without_word > 0 {
         let results = thousands(seen.without_word);
         sentences.push(format!("{results} results did not have the word asked for, and do not count"));
     }
-    if seen.not_found_by_own_word as f64 > TELLING * seen.looked_up as f64 {
+    if seen.not_found_by_own_word as f64 > MIN_REPORTED_SHARE * seen.looked_up as f64 {
         let (missed, looked_up) = (thousands(seen.not_found_by_own_word), thousands(seen.looked_up));
         sentences.push(format!(
             "{missed} of {looked_up} times a page was not found by a word on it: the engine indexes a part of its pages, or cuts words otherwise"
@@ -190,8 +191,8 @@ fn sentences(seen: &Amiss) -> Vec<String> {
     sentences
 }
 
-/// Prints what was amiss with results.
-fn print_seen(out: &mut impl Write, seen: &Amiss) -> std::io::Result<()> {
+/// Prints the problems with results.
+fn print_problems(out: &mut impl Write, seen: &SamplingFaults) -> std::io::Result<()> {
     sentences(seen).iter().try_for_each(|sentence| writeln!(out, "  {sentence}"))
 }
 

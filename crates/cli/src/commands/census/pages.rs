@@ -4,16 +4,16 @@ use std::path::Path;
 
 use lookalike::report::study::{Axis, Grid, Heat, Plot, Span, Spans, Value};
 use lookalike::report::{Study, study_page};
-use lookalike_fieldwork::sampling::Amiss;
+use lookalike_fieldwork::sampling::SamplingFaults;
 
 use super::super::lists::write_text;
-use super::others::Other;
-use super::{Engine, Recipe, Told, compare, sentences, size};
+use super::other_estimators::BaselineEstimate;
+use super::{Engine, EstimateJson, Recipe, compare, sentences, size};
 use crate::exit::Failure;
 use crate::progress::thousands;
 
 /// Fails when a file cannot be written later: before hours of asking, not after.
-pub(super) fn can_be_written(path: &Path) -> Result<(), Failure> {
+pub(super) fn check_writable(path: &Path) -> Result<(), Failure> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if path.is_dir() {
         return Err(Failure::Usage(format!("{} is a folder; name a file", path.display())));
@@ -33,8 +33,13 @@ pub(super) fn write(path: &Path, study: &Study) -> Result<(), Failure> {
     Ok(())
 }
 
-fn span(name: &str, told: &Told, chosen: bool) -> Span {
-    Span { name: name.to_owned(), value: told.value, interval: Some((told.low, told.high)), chosen }
+fn span(name: &str, estimate: &EstimateJson, chosen: bool) -> Span {
+    Span {
+        name: name.to_owned(),
+        value: estimate.value,
+        interval: Some((estimate.low, estimate.high)),
+        chosen,
+    }
 }
 
 fn spans(name: &str, axis: &str, rows: Vec<Span>) -> Plot {
@@ -42,35 +47,40 @@ fn spans(name: &str, axis: &str, rows: Vec<Span>) -> Plot {
     Plot::Spans(Spans { name: name.to_owned(), x, rows })
 }
 
-/// Everyone who had something to say, ours first.
-fn beside(name: &str, told: &Told, others: &[Other]) -> Vec<Span> {
-    let other = |other: &Other| {
+/// The estimates of all estimators, ours first.
+fn estimate_spans(name: &str, estimate: &EstimateJson, others: &[BaselineEstimate]) -> Vec<Span> {
+    let other = |other: &BaselineEstimate| {
         // What has no end would leave no room for the rest.
-        let estimate = other.estimate.as_ref().filter(|told| told.high.is_finite())?;
+        let estimate = other.estimate.as_ref().filter(|estimate| estimate.high.is_finite())?;
         Some(span(other.name, estimate, false))
     };
-    std::iter::once(span(name, told, true)).chain(others.iter().filter_map(other)).collect()
+    std::iter::once(span(name, estimate, true)).chain(others.iter().filter_map(other)).collect()
 }
 
-fn told_values(told: Option<&Told>) -> [Value; 2] {
-    match told {
-        Some(told) => [told.value.into(), (told.low, told.high).into()],
+fn estimate_values(estimate: Option<&EstimateJson>) -> [Value; 2] {
+    match estimate {
+        Some(estimate) => [estimate.value.into(), (estimate.low, estimate.high).into()],
         None => [Value::None, Value::None],
     }
 }
 
-/// Builds the table of other estimators: their estimates, as `told` rounds them, and their known biases.
-fn table_of(others: &[Other], told: fn(&Told) -> Told) -> Grid {
+/// Builds the table of other estimators: their estimates, rounded by `rounding`, and their known biases.
+fn table_of(others: &[BaselineEstimate], rounding: fn(&EstimateJson) -> EstimateJson) -> Grid {
     let mut grid = Grid::new("What others say", ["Estimator", "Says", "95 %", "Known to be"]);
     for other in others {
-        let [value, interval] = told_values(other.estimate.as_ref().map(told).as_ref());
+        let [value, interval] = estimate_values(other.estimate.as_ref().map(rounding).as_ref());
         grid.row([other.name.into(), value, interval, other.bias.into()]);
     }
     grid
 }
 
 /// Adds the counts of queries, the problems, the assumptions, what is not seen, and the recipe to a study.
-fn end(study: &mut Study, engines: &[(&Engine, &Amiss)], notes: [&[&str]; 2], recipe: &Recipe) {
+fn add_notes(
+    study: &mut Study,
+    engines: &[(&Engine, &SamplingFaults)],
+    notes: [&[&str]; 2],
+    recipe: &Recipe,
+) {
     for (engine, seen) in engines {
         let (calls, fetches) = (thousands(engine.counts.calls), thousands(engine.counts.fetches));
         study.fact(
@@ -80,8 +90,8 @@ fn end(study: &mut Study, engines: &[(&Engine, &Amiss)], notes: [&[&str]; 2], re
                 thousands(engine.limit as u64)
             ),
         );
-        let amiss = engine.sentences().into_iter().chain(sentences(seen));
-        study.notes.extend(amiss.map(|sentence| format!("{}: {sentence}.", engine.name)));
+        let problems = engine.sentences().into_iter().chain(sentences(seen));
+        study.notes.extend(problems.map(|sentence| format!("{}: {sentence}.", engine.name)));
     }
     for (title, sentences) in ["Taken for granted", "Not seen"].into_iter().zip(notes) {
         study.heading(title);
@@ -107,27 +117,30 @@ pub(super) fn of_size(report: &size::Report) -> Study {
         ),
         ..Study::default()
     };
-    let mut rows = vec![span("pages", &report.pages.whole(), true)];
+    let mut rows = vec![span("pages", &report.pages.rounded(), true)];
     rows.extend(
-        report.distinct.as_ref().map(|distinct| span("near-duplicates once", &distinct.pages.whole(), false)),
+        report
+            .distinct
+            .as_ref()
+            .map(|distinct| span("near-duplicates once", &distinct.pages.rounded(), false)),
     );
-    rows.push(span("reached by the queries", &report.reached.whole(), false));
+    rows.push(span("reached by the queries", &report.reached.rounded(), false));
     study.plot(spans("Pages", "pages", rows));
     if !report.others.is_empty() {
         study.heading("What others say with as many calls");
         study.plot(spans(
             "Estimators beside each other",
             "pages",
-            beside("this one", &report.pages, &report.others),
+            estimate_spans("this one", &report.pages, &report.others),
         ));
-        study.table(table_of(&report.others, Told::whole));
+        study.table(table_of(&report.others, EstimateJson::rounded));
     }
     study.fact(
         "draws",
         format!("{} of {} queries", thousands(report.draws as u64), thousands(report.queries as u64)),
     );
     let notes = [&report.assumed[..], &report.unseen];
-    end(&mut study, &[(&report.engine, &report.seen)], notes, &report.recipe);
+    add_notes(&mut study, &[(&report.engine, &report.seen)], notes, &report.recipe);
     study
 }
 
@@ -158,7 +171,7 @@ pub(super) fn of_comparison(report: &compare::Report) -> Study {
     let absolute = report
         .engines
         .iter()
-        .filter_map(|one| Some(span(&one.engine.name, &one.pages.as_ref()?.whole(), false)));
+        .filter_map(|one| Some(span(&one.engine.name, &one.pages.as_ref()?.rounded(), false)));
     study.plot(spans(&format!("Sizes in {}", report.how_counted()), "pages", absolute.collect()));
     study.heading("Who has what");
     let unit = if report.in_pages { "pages".to_owned() } else { format!("{} is 1", names[0]) };
@@ -173,13 +186,14 @@ pub(super) fn of_comparison(report: &compare::Report) -> Study {
         let name = &one.engine.name;
         study.heading(format!("What others say of {name} beside {}", names[0]));
         if let Some(relative) = &one.relative {
-            let rows = beside("this one", relative, &one.others);
+            let rows = estimate_spans("this one", relative, &one.others);
             study.plot(spans(&format!("Size of {name} beside {}", names[0]), "times as large", rows));
         }
-        study.table(table_of(&one.others, |told| *told));
+        study.table(table_of(&one.others, |estimate| *estimate));
     }
-    let engines: Vec<(&Engine, &Amiss)> = report.engines.iter().map(|one| (&one.engine, &one.seen)).collect();
-    end(&mut study, &engines, [&report.assumed, &report.unseen], &report.recipe);
+    let engines: Vec<(&Engine, &SamplingFaults)> =
+        report.engines.iter().map(|one| (&one.engine, &one.seen)).collect();
+    add_notes(&mut study, &engines, [&report.assumed, &report.unseen], &report.recipe);
     study
 }
 
@@ -189,7 +203,7 @@ fn shares(report: &compare::Report, names: &[String]) -> Grid {
     for (one, row) in names.iter().zip(&report.shares) {
         for (other, share) in names.iter().zip(row) {
             if share.is_some() {
-                let [value, interval] = told_values(share.as_ref());
+                let [value, interval] = estimate_values(share.as_ref());
                 grid.row([one.clone().into(), other.clone().into(), value, interval]);
             }
         }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use lookalike::walk::Watch;
 use lookalike_census::walks::clusters::Ratio;
 use lookalike_engines::SearchEngine;
-use lookalike_fieldwork::sampling::{Amiss, unheard};
+use lookalike_fieldwork::sampling::{SamplingFaults, fetch_correction};
 use lookalike_fieldwork::size::{Plan, Sample, sample};
-use lookalike_fieldwork::{Desk, PageId};
+use lookalike_fieldwork::{EngineClient, PageId};
 use serde::Serialize;
 
 use super::super::lists::write_text;
-use super::asking::{caller, failed, own};
-use super::pages::can_be_written;
-use super::{Engine, Recipe, Told, print_json, print_notes, print_seen};
+use super::pages::check_writable;
+use super::querying::{caller, failed, read_own_documents};
+use super::{Engine, EstimateJson, Recipe, print_json, print_notes, print_problems};
 use crate::args::CensusSampleArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
@@ -45,13 +45,13 @@ const UNSEEN: [&str; 2] = [
 #[derive(Serialize)]
 struct Summary {
     engine: Engine,
-    seen: Amiss,
+    seen: SamplingFaults,
     lines: usize,
     pages: usize,
     effective: f64,
     /// Pages that the queries reach: the sum of the weights.
     reached: f64,
-    mean_words: Option<Told>,
+    mean_words: Option<EstimateJson>,
     plain_mean_words: f64,
     assumed: [&'static str; 2],
     unseen: [&'static str; 2],
@@ -59,42 +59,42 @@ struct Summary {
 }
 
 pub(crate) fn run(args: &CensusSampleArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let is_shown = args.output.as_os_str() == "-";
-    if !is_shown {
-        can_be_written(&args.output)?;
-    } else if args.asking.json {
+    let to_stdout = args.output.as_os_str() == "-";
+    if !to_stdout {
+        check_writable(&args.output)?;
+    } else if args.query.json {
         let why = "standard output takes the sample or --json, not both; give -o a file";
         return Err(Failure::Usage(why.to_owned()));
     }
-    let own = own(&args.asking, watch)?;
-    let mut caller = caller(&args.engine, &args.asking, None, watch)?;
+    let own = read_own_documents(&args.query, watch)?;
+    let mut caller = caller(&args.engine, &args.query, None, watch)?;
     let limit = caller.cap();
-    let mut desk = Desk::new(&mut caller, &own, limit);
-    let plan = Plan { seed: args.asking.seed, ..Plan::default() };
-    let drawn = sample(&mut desk, &plan).map_err(failed(watch))?;
-    let written = Lines::of(&drawn, &desk)?;
-    drop(desk);
-    if is_shown {
+    let mut session = EngineClient::new(&mut caller, &own, limit);
+    let plan = Plan { seed: args.query.seed, ..Plan::default() };
+    let drawn = sample(&mut session, &plan).map_err(failed(watch))?;
+    let written = WrittenSample::of(&drawn, &session)?;
+    drop(session);
+    if to_stdout {
         std::io::stdout().lock().write_all(written.text.as_bytes())?;
     } else {
         write_text(&args.output, &written.text)?;
     }
     let summary = Summary {
         engine: Engine::of(&caller, limit),
-        seen: drawn.amiss,
+        seen: drawn.faults,
         lines: written.lines,
         pages: written.pages.len(),
         effective: drawn.effective(),
         reached: written.weight,
-        mean_words: written.words.estimate().map(Told::from),
+        mean_words: written.words.estimate().map(EstimateJson::from),
         plain_mean_words: written.plain_words / written.lines.max(1) as f64,
         assumed: ASSUMED,
         unseen: UNSEEN,
-        recipe: Recipe::of(&args.asking, &own),
+        recipe: Recipe::of(&args.query, &own),
     };
-    if args.asking.json {
+    if args.query.json {
         print_json(&summary)?
-    } else if is_shown {
+    } else if to_stdout {
         summary.print(&mut std::io::stderr().lock())?
     } else {
         summary.print(&mut std::io::stdout().lock())?
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &CensusSampleArgs, watch: &Arc<Watch>) -> Result<Outcome
 }
 
 /// The sample as it is written, and what it comes to.
-struct Lines {
+struct WrittenSample {
     text: String,
     lines: usize,
     pages: BTreeSet<PageId>,
@@ -113,11 +113,11 @@ struct Lines {
     words: Ratio,
 }
 
-impl Lines {
-    fn of(drawn: &Sample, desk: &Desk<'_>) -> Result<Self, Failure> {
+impl WrittenSample {
+    fn of(drawn: &Sample, session: &EngineClient<'_>) -> Result<Self, Failure> {
         let draws = &drawn.draws;
-        let share = unheard(draws.iter(), &drawn.amiss) / draws.len().max(1) as f64;
-        let mut all = Lines {
+        let share = fetch_correction(draws.iter(), &drawn.faults) / draws.len().max(1) as f64;
+        let mut all = WrittenSample {
             text: String::new(),
             lines: 0,
             pages: BTreeSet::new(),
@@ -126,14 +126,14 @@ impl Lines {
             words: Ratio::new(draws.len()),
         };
         for (number, draw) in draws.iter().enumerate() {
-            for met in &draw.met {
-                let Some(contents) = desk.read(met.page) else { continue };
-                let (weight, words) = (met.weight * share, contents.all.len());
-                let line = Line { url: desk.url(met.page), weight, words, bytes: contents.bytes };
+            for sampled in &draw.pages {
+                let Some(contents) = session.fetched_words(sampled.page) else { continue };
+                let (weight, words) = (sampled.weight * share, contents.all.len());
+                let line = Line { url: session.url(sampled.page), weight, words, bytes: contents.bytes };
                 all.text.push_str(&serde_json::to_string(&line).map_err(std::io::Error::from)?);
                 all.text.push('\n');
                 all.words.add(number as u32, weight * words as f64, weight);
-                all.pages.insert(met.page);
+                all.pages.insert(sampled.page);
                 (all.lines, all.weight) = (all.lines + 1, all.weight + weight);
                 all.plain_words += words as f64;
             }
@@ -159,7 +159,7 @@ impl Summary {
             )?;
         }
         self.engine.print(out)?;
-        print_seen(out, &self.seen)?;
+        print_problems(out, &self.seen)?;
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)
     }

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 use lookalike_engines::SearchEngine;
-use lookalike_fieldwork::sampling::Amiss;
+use lookalike_fieldwork::sampling::SamplingFaults;
 use lookalike_fieldwork::size::{Plan, Size, sample};
-use lookalike_fieldwork::{Desk, baselines, classes};
+use lookalike_fieldwork::{EngineClient, baselines, classes};
 use serde::Serialize;
 
-use super::asking::{caller, failed, own, unless_failed};
-use super::others::{self, Other};
-use super::{Engine, Recipe, Told, pages, print_json, print_notes, print_seen};
+use super::other_estimators::{self, BaselineEstimate};
+use super::querying::{caller, failed, read_own_documents, unless_failed};
+use super::{Engine, EstimateJson, Recipe, pages, print_json, print_notes, print_problems};
 use crate::args::CensusSizeArgs;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// Usable draws below which an interval is not to be relied on.
-const FEW: usize = 100;
+const FEW_DRAWS: usize = 100;
 
 const ASSUMED: [&str; 3] = [
     "what the engine shows for a query is all that it has for it, unless it says that there is more",
@@ -36,18 +36,18 @@ const UNSEEN: [&str; 3] = [
 #[derive(Serialize)]
 pub(super) struct Report {
     pub(super) engine: Engine,
-    pub(super) pages: Told,
-    pub(super) distinct: Option<Distinct>,
+    pub(super) pages: EstimateJson,
+    pub(super) distinct: Option<DistinctSize>,
     lower_bound: Option<u64>,
-    pub(super) reached: Told,
-    reached_share: Told,
+    pub(super) reached: EstimateJson,
+    reached_share: EstimateJson,
     pub(super) queries: usize,
     pub(super) draws: usize,
     usable: usize,
     effective: f64,
-    pub(super) seen: Amiss,
+    pub(super) seen: SamplingFaults,
     /// The estimates of other estimators, where they were asked for.
-    pub(super) others: Vec<Other>,
+    pub(super) others: Vec<BaselineEstimate>,
     pub(super) assumed: [&'static str; 3],
     pub(super) unseen: [&'static str; 3],
     pub(super) recipe: Recipe,
@@ -55,35 +55,36 @@ pub(super) struct Report {
 
 /// The size with every class of near-duplicates counted once.
 #[derive(Serialize)]
-pub(super) struct Distinct {
-    pub(super) pages: Told,
-    share: Told,
+pub(super) struct DistinctSize {
+    pub(super) pages: EstimateJson,
+    share: EstimateJson,
     looked_at: usize,
 }
 
 pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    args.report.as_deref().map_or(Ok(()), pages::can_be_written)?;
-    let own = own(&args.asking, watch)?;
-    let mut caller = caller(&args.engine, &args.asking, None, watch)?;
+    args.report.as_deref().map_or(Ok(()), pages::check_writable)?;
+    let own = read_own_documents(&args.query, watch)?;
+    let mut caller = caller(&args.engine, &args.query, None, watch)?;
     let failed = failed(watch);
     let limit = caller.cap();
-    let mut desk = Desk::new(&mut caller, &own, limit);
+    let mut session = EngineClient::new(&mut caller, &own, limit);
     let mut lower_bound = None;
     if args.lower_bound {
-        let said = baselines::lower_bound::lower_bound(&mut desk, &baselines::Plan::default());
-        let said = unless_failed(said, "a lower bound", watch)?;
-        lower_bound = said.iter().flatten().find_map(|bound| bound.estimate).map(|bound| bound.value as u64);
+        let bounds = baselines::lower_bound::lower_bound(&mut session, &baselines::Plan::default());
+        let bounds = unless_failed(bounds, "a lower bound", watch)?;
+        lower_bound =
+            bounds.iter().flatten().find_map(|bound| bound.estimate).map(|bound| bound.value as u64);
     }
     // What classes cost is kept back.
-    let calls = args.asking.calls - (args.classes as u64).min(args.asking.calls / 5);
-    let plan = Plan { seed: args.asking.seed, calls, ..Plan::default() };
-    let drawn = sample(&mut desk, &plan).map_err(&failed)?;
-    let size = drawn.size(&desk).map_err(&failed)?;
-    let share = classes::distinct(&mut desk, &drawn.draws, args.classes, args.asking.seed);
+    let calls = args.query.calls - (args.classes as u64).min(args.query.calls / 5);
+    let plan = Plan { seed: args.query.seed, calls, ..Plan::default() };
+    let drawn = sample(&mut session, &plan).map_err(&failed)?;
+    let size = drawn.size(&session).map_err(&failed)?;
+    let share = classes::distinct(&mut session, &drawn.draws, args.classes, args.query.seed);
     let share = unless_failed(share, "the size without near-duplicates", watch)?.flatten();
-    drop(desk);
-    let distinct = share.map(|(share, looked_at)| Distinct {
-        pages: size.pages.by(share).into(),
+    drop(session);
+    let distinct = share.map(|(share, looked_at)| DistinctSize {
+        pages: size.pages.multiplied_by(share).into(),
         share: share.into(),
         looked_at,
     });
@@ -91,15 +92,15 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     // Others write into the same record.
     drop(caller);
     let others = match args.baselines {
-        true => others::sizes(&args.engine, &args.asking, &own, watch)?,
+        true => other_estimators::sizes(&args.engine, &args.query, &own, watch)?,
         false => Vec::new(),
     };
-    let recipe = Recipe::of(&args.asking, &own);
-    let report = Report { others, ..report(&size, engine, distinct, lower_bound, recipe, drawn.amiss) };
+    let recipe = Recipe::of(&args.query, &own);
+    let report = Report { others, ..report(&size, engine, distinct, lower_bound, recipe, drawn.faults) };
     if let Some(path) = &args.report {
         pages::write(path, &pages::of_size(&report))?;
     }
-    if args.asking.json {
+    if args.query.json {
         print_json(&report)?
     } else {
         report.print(&mut std::io::stdout().lock())?
@@ -110,10 +111,10 @@ pub(crate) fn run(args: &CensusSizeArgs, watch: &Arc<Watch>) -> Result<Outcome, 
 fn report(
     size: &Size,
     engine: Engine,
-    distinct: Option<Distinct>,
+    distinct: Option<DistinctSize>,
     lower_bound: Option<u64>,
     recipe: Recipe,
-    seen: Amiss,
+    seen: SamplingFaults,
 ) -> Report {
     Report {
         engine,
@@ -155,11 +156,11 @@ impl Report {
             thousands(self.recipe.own_documents as u64),
             thousands(self.effective.round() as u64),
         )?;
-        if self.usable < FEW {
+        if self.usable < FEW_DRAWS {
             writeln!(out, "  few draws: intervals of so few are often too narrow; allow more calls")?;
         }
         self.engine.print(out)?;
-        print_seen(out, &self.seen)?;
+        print_problems(out, &self.seen)?;
         if self.reached_share.value < 0.8 {
             let rest = 100.0 * (1.0 - self.reached_share.value);
             writeln!(
@@ -169,7 +170,7 @@ impl Report {
         }
         if !self.others.is_empty() {
             writeln!(out, "what others say, each with a budget of its own:")?;
-            self.others.iter().try_for_each(|other| other.print(out, Told::pages))?;
+            self.others.iter().try_for_each(|other| other.print(out, EstimateJson::pages))?;
         }
         print_notes(out, "taken for granted:", &self.assumed)?;
         print_notes(out, "not seen:", &self.unseen)

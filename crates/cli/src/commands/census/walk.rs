@@ -5,32 +5,32 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::List;
+use lookalike::corpus::ListReader;
 use lookalike::walk::Watch;
 use lookalike_census::graph::{
     BowTie, EdgeList, Graph, GraphError, Labels, Naming, Parts, basename, compressed,
 };
-use lookalike_census::henzinger_walk::Odds;
-use lookalike_census::walks::estimates::Figures;
+use lookalike_census::henzinger_walk::VisitProbability;
+use lookalike_census::walks::estimates::ReportedEstimate;
 use lookalike_census::walks::mixing::Mixing;
-use lookalike_census::walks::{Budget, LinkedWeb, Method, Outcome as Judged, Plan, Report, seeds, walk};
+use lookalike_census::walks::{Budget, LinkedWeb, Method, Outcome as WalkOutcome, Plan, Report, seeds, walk};
 use lookalike_census::webwalker::WebWalker;
 use lookalike_census::{CensusError, Estimate, Random};
 use serde::Serialize;
 
-use super::check::{self, Checked};
-use super::{Told, print_json};
+use super::check::{self, CheckReport};
+use super::{EstimateJson, print_json};
 use crate::args::{CensusWalkArgs, WalkMethodArg};
-use crate::console::tell;
+use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 /// The probability of a jump in Henzinger's walk, as published.
-const JUMP: f64 = 1.0 / 7.0;
+const JUMP_PROBABILITY: f64 = 1.0 / 7.0;
 
 /// The object that `--json` prints. Stable: other programs read it.
 #[derive(Serialize)]
-struct Walked {
+struct WalkReport {
     pages: usize,
     links: u64,
     /// The numbers of pages and of seeds in each part of the bow tie.
@@ -38,7 +38,7 @@ struct Walked {
     /// The speed at which a single walker forgets where it began.
     mixing: Option<Mixing>,
     /// The share of the pages that an engine has.
-    check: Option<Checked>,
+    check: Option<CheckReport>,
     #[serde(flatten)]
     report: Report,
 }
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     let list = graph(args)?;
     let back = list.graph.transposed();
     let labels = labels(args, &list)?;
-    let seeds = begin(args, &list)?;
+    let seeds = starting_pages(args, &list)?;
     let mixing = if args.gap { Mixing::of(&list.graph, &back).map_err(failed)? } else { None };
     let plan = Plan {
         method: method(args),
@@ -73,20 +73,20 @@ pub(crate) fn run(args: &CensusWalkArgs, watch: &Arc<Watch>) -> Result<Outcome, 
     };
     let bow_tie = args.bow_tie.then(|| bow_tie(&list.graph, &back, &seeds));
     let (pages, links) = (list.graph.nodes(), list.graph.arcs());
-    let walked = Walked { pages, links, bow_tie, mixing, check, report };
+    let walk_report = WalkReport { pages, links, bow_tie, mixing, check, report };
     if args.json {
-        print_json(&walked)?
+        print_json(&walk_report)?
     } else {
-        walked.print(args.gap, &mut std::io::stdout().lock())?
+        walk_report.print(args.gap, &mut std::io::stdout().lock())?
     }
-    match &walked.report.convergence.outcome {
-        Judged::Refused { reasons } if !args.anyway => {
+    match &walk_report.report.convergence.outcome {
+        WalkOutcome::Refused { reasons } if !args.anyway => {
             let first = reasons.first().map_or("", String::as_str).trim_end_matches('.');
             Err(Failure::Missing(format!(
                 "the walk gives no answer: {first}; take more and better seeds, allow more fetches, or say --anyway"
             )))
         }
-        _ => walked.check.as_ref().map_or(Ok(Outcome::Done), Checked::outcome),
+        _ => walk_report.check.as_ref().map_or(Ok(Outcome::Done), CheckReport::outcome),
     }
 }
 
@@ -97,22 +97,28 @@ fn failed(error: CensusError) -> Failure {
 fn graph(args: &CensusWalkArgs) -> Result<EdgeList, Failure> {
     let (path, naming) = (&args.graph, if args.names { Naming::Names } else { Naming::Detect });
     match basename(path) {
-        Some(basename) => compressed(&basename).map_err(|error| unread(path, &error)),
+        Some(basename) => compressed(&basename).map_err(|error| unreadable(path, &error)),
         None => {
             let list = read(path, |input| EdgeList::read(input, naming))?;
             if list.has_columns {
-                tell(format_args!("the first line of {} names columns, and is no link", path.display()));
+                print_message(format_args!(
+                    "the first line of {} names columns, and is no link",
+                    path.display()
+                ));
             }
             Ok(list)
         }
     }
 }
 
-fn read<T>(path: &Path, parse: impl FnOnce(BufReader<List>) -> Result<T, GraphError>) -> Result<T, Failure> {
-    parse(BufReader::new(List::open(path)?)).map_err(|error| unread(path, &error))
+fn read<T>(
+    path: &Path,
+    parse: impl FnOnce(BufReader<ListReader>) -> Result<T, GraphError>,
+) -> Result<T, Failure> {
+    parse(BufReader::new(ListReader::open(path)?)).map_err(|error| unreadable(path, &error))
 }
 
-fn unread(path: &Path, error: &GraphError) -> Failure {
+fn unreadable(path: &Path, error: &GraphError) -> Failure {
     Failure::Missing(format!("{}: {error}", path.display()))
 }
 
@@ -128,7 +134,7 @@ fn labels(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<(String, Vec<f64
         )));
     }
     if known.unknown > 0 {
-        tell(format_args!(
+        print_message(format_args!(
             "{} lines of {} are about pages that the graph does not have",
             thousands(known.unknown),
             path.display()
@@ -147,13 +153,13 @@ fn labels(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<(String, Vec<f64
 }
 
 /// The pages to begin with.
-fn begin(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<u32>, Failure> {
+fn starting_pages(args: &CensusWalkArgs, list: &EdgeList) -> Result<Vec<u32>, Failure> {
     let Some(path) = &args.seeds else {
         let mut random = Random::part(args.seed, 1);
         return Ok(seeds::uniform(list.graph.nodes(), args.uniform_seeds, &mut random));
     };
     let mut found = Vec::new();
-    for line in BufReader::new(List::open(path)?).lines() {
+    for line in BufReader::new(ListReader::open(path)?).lines() {
         let line = line.map_err(|error| Failure::Missing(format!("{}: {error}", path.display())))?;
         let page = line.trim();
         if page.is_empty() {
@@ -178,20 +184,20 @@ fn method(args: &CensusWalkArgs) -> Method {
         WalkMethodArg::Webwalker => {
             Method::WebWalker(WebWalker { backlinks: args.backlinks, ..WebWalker::default() })
         }
-        WalkMethodArg::Henzinger => Method::Henzinger(JUMP, Odds::PageRank),
+        WalkMethodArg::Henzinger => Method::Henzinger(JUMP_PROBABILITY, VisitProbability::PageRank),
     }
 }
 
 fn bow_tie(graph: &Graph, back: &Graph, seeds: &[u32]) -> BTreeMap<&'static str, Parts> {
     let tie = BowTie::of(graph, back);
-    BTreeMap::from([("pages", tie.all()), ("seeds", tie.some(seeds))])
+    BTreeMap::from([("pages", tie.all()), ("seeds", tie.count_pages(seeds))])
 }
 
-pub(super) fn told(figures: Figures) -> Told {
+pub(super) fn to_estimate(figures: ReportedEstimate) -> EstimateJson {
     Estimate { value: figures.value, error: figures.error, interval: figures.interval }.into()
 }
 
-impl Walked {
+impl WalkReport {
     fn print(&self, gap: bool, out: &mut impl Write) -> std::io::Result<()> {
         let report = &self.report;
         writeln!(
@@ -215,7 +221,7 @@ impl Walked {
         if gap {
             self.print_gap(out)?;
         }
-        if let Judged::Refused { reasons } = &report.convergence.outcome {
+        if let WalkOutcome::Refused { reasons } = &report.convergence.outcome {
             writeln!(out, "not to be believed:")?;
             reasons.iter().try_for_each(|reason| writeln!(out, "  - {reason}"))?;
         }
@@ -241,7 +247,7 @@ impl Walked {
                 thousands(mixing.pages)
             )?;
         }
-        let who = if mixing.alternates {
+        let who = if mixing.bipartite {
             "every link leads between two halves, and a walker alternates between them for ever; one who stays every second step"
         } else {
             "a single walker"
@@ -250,8 +256,8 @@ impl Walked {
             out,
             "gap {:.3e}: {who} forgets where it began in about {} steps, and is within 1 % of rest after some {}",
             mixing.gap,
-            thousands(mixing.forgets.round() as u64),
-            thousands(mixing.rests.round() as u64)
+            thousands(mixing.relaxation_time.round() as u64),
+            thousands(mixing.mixing_time.round() as u64)
         )
     }
 
@@ -280,7 +286,7 @@ impl Walked {
             ("pages, by neighbours", answer.size_by_neighbours),
         ] {
             if let Some(size) = size {
-                writeln!(out, "{name:<26}{}", told(size).pages())?;
+                writeln!(out, "{name:<26}{}", to_estimate(size).pages())?;
             }
         }
         let degree = answer.mean_degree.iter().map(|mean| ("neighbours of a page", mean));
@@ -288,7 +294,11 @@ impl Walked {
         let check = self.check.iter().filter_map(|check| Some((check.title.as_str(), check.share.as_ref()?)));
         for (name, mean) in degree.chain(means).chain(check) {
             let as_good = thousands(mean.effective.round().max(0.0) as u64);
-            writeln!(out, "{name:<26}{}   (as good as {as_good} uniform pages)", told(mean.figures).ratio())?;
+            writeln!(
+                out,
+                "{name:<26}{}   (as good as {as_good} uniform pages)",
+                to_estimate(mean.estimate).ratio()
+            )?;
         }
         Ok(())
     }

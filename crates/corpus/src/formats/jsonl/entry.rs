@@ -59,10 +59,10 @@ mod tests {
 
     use crate::ReadOptions;
     use crate::formats::jsonl::Jsonl;
-    use crate::formats::testing::{Seen, ledger, read_all, stream};
+    use crate::formats::testing::{OwnedItem, counter, read_all, stream};
 
-    fn read(bytes: &[u8]) -> Vec<Seen> {
-        read_all(&mut Jsonl::list(stream(bytes), ledger(ReadOptions::default())))
+    fn read(bytes: &[u8]) -> Vec<OwnedItem> {
+        read_all(&mut Jsonl::list(stream(bytes), counter(ReadOptions::default())))
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
         let rejected: Vec<(ReasonKind, u64)> = all[1..5]
             .iter()
             .map(|seen| match seen {
-                Seen::Rejected(kind, position) => (*kind, *position),
+                OwnedItem::Rejected(kind, position) => (*kind, *position),
                 other => panic!("{other:?} is no rejection"),
             })
             .collect();
@@ -102,7 +102,7 @@ mod tests {
     fn where_addresses_are_wanted_an_object_needs_no_text() {
         let options = ReadOptions { addresses: true, ..ReadOptions::default() };
         let lines = "{\"id\":\"a\",\"url\":\"http://a/\"}\n{}\n{\"url\":\"http://b/\",\"text\":\"one\"}\n";
-        let all = read_all(&mut Jsonl::new(stream(lines), ledger(options)));
+        let all = read_all(&mut Jsonl::new(stream(lines), counter(options)));
         let found: Vec<(&str, Option<&str>, &[u8])> = all
             .iter()
             .map(|seen| (seen.page().id.as_str(), seen.page().url.as_deref(), &*seen.page().content))

@@ -40,7 +40,7 @@ impl LineExtras {
                     self.values.set(index, |text| push_value(json, text));
                 }
                 Some(Match::Inside(path)) if !self.whole[index] => {
-                    let inside = reach(json, path);
+                    let inside = value_at_path(json, path);
                     self.values.set(index, |text| inside.is_some_and(|json| push_value(json, text)));
                 }
                 _ => {}
@@ -113,18 +113,18 @@ impl Visitor<'_> for PushText<'_> {
 }
 
 /// The value that `path` leads to inside the object `json`.
-pub(super) fn reach<'j>(json: &'j str, path: &str) -> Option<&'j str> {
+pub(super) fn value_at_path<'j>(json: &'j str, path: &str) -> Option<&'j str> {
     if !json.starts_with('{') {
         return None;
     }
     // The line has been read once: there is nothing that could fail here.
-    Path(path).deserialize(&mut serde_json::Deserializer::from_str(json)).ok().flatten()
+    PathSeed(path).deserialize(&mut serde_json::Deserializer::from_str(json)).ok().flatten()
 }
 
 /// Reads an object for what stands at the end of a path; as deep as the path has dots, and no deeper.
-struct Path<'p>(&'p str);
+struct PathSeed<'p>(&'p str);
 
-impl<'de> DeserializeSeed<'de> for Path<'_> {
+impl<'de> DeserializeSeed<'de> for PathSeed<'_> {
     type Value = Option<&'de str>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -132,7 +132,7 @@ impl<'de> DeserializeSeed<'de> for Path<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Path<'_> {
+impl<'de> Visitor<'de> for PathSeed<'_> {
     type Value = Option<&'de str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,7 +148,7 @@ impl<'de> Visitor<'de> for Path<'_> {
                     found = Some(map.next_value::<&RawValue>()?.get());
                 }
                 Some(Match::Inside(rest)) if !whole => {
-                    found = reach(map.next_value::<&RawValue>()?.get(), rest);
+                    found = value_at_path(map.next_value::<&RawValue>()?.get(), rest);
                 }
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -162,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::Jsonl;
-    use crate::formats::testing::{ledger, stream};
+    use crate::formats::testing::{counter, stream};
     use crate::reader::Records;
     use crate::{Item, ReadOptions};
 
@@ -175,7 +175,7 @@ mod tests {
 
     /// The extras of every document.
     fn extras(lines: &str, names: &[&str]) -> Vec<Vec<Option<String>>> {
-        let mut reader = Jsonl::new(stream(lines), ledger(options(names)));
+        let mut reader = Jsonl::new(stream(lines), counter(options(names)));
         let mut all = Vec::new();
         while let Some(item) = reader.next().unwrap() {
             let Item::Document(document) = item else { panic!("every line is a document") };

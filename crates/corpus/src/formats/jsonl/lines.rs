@@ -3,16 +3,16 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use lookalike_model::{Place, Reason, Rejection, Unit};
+use lookalike_model::{Reason, RecordPosition, Rejection, Unit};
 
-use super::{Jsonl, Values, told_id};
+use super::{Jsonl, Values, id_of_rejected};
 use crate::formats::resync::skip_byte_order_mark;
 use crate::formats::rows::RowReader;
 use crate::record::write_own_id;
 use crate::{Item, ReadOptions, Rows};
 
 /// Most records that are taken together: what is made of a record takes far more than its line when that is short.
-pub const MOST_TOGETHER: usize = 4096;
+pub const MOST_BATCH_RECORDS: usize = 4096;
 
 /// Whole lines of one shard, not yet read. Blank ones are left out, as they are no records. Of a table in memory they are rows.
 #[derive(Debug, Default)]
@@ -30,12 +30,12 @@ pub struct Lines {
     first: u64,
     /// They are addresses and no objects.
     list: bool,
-    rows: Option<Stretch>,
+    rows: Option<TableRows>,
 }
 
 /// Rows of a table, and how many bytes they have.
 #[derive(Debug)]
-struct Stretch {
+struct TableRows {
     rows: Rows,
     range: Range<usize>,
     bytes: usize,
@@ -44,7 +44,7 @@ struct Stretch {
 impl Lines {
     /// Number of lines.
     pub fn len(&self) -> usize {
-        self.rows.as_ref().map_or(self.bounds.len(), |stretch| stretch.range.len())
+        self.rows.as_ref().map_or(self.bounds.len(), |table_rows| table_rows.range.len())
     }
 
     /// True when there are none.
@@ -54,11 +54,11 @@ impl Lines {
 
     /// Bytes of all lines.
     pub fn bytes(&self) -> usize {
-        self.rows.as_ref().map_or(self.end - self.begin, |stretch| stretch.bytes)
+        self.rows.as_ref().map_or(self.end - self.begin, |table_rows| table_rows.bytes)
     }
 
     /// Bytes of memory that they take; rows of a table take none but the table's.
-    pub fn weight(&self) -> usize {
+    pub fn memory_bytes(&self) -> usize {
         self.buffer.capacity() + self.bounds.capacity() * size_of::<(u32, u32)>()
     }
 
@@ -70,9 +70,9 @@ impl Lines {
     }
 
     /// Forgets the first lines; those behind them keep their numbers and places.
-    pub fn pass(&mut self, lines: usize) {
+    pub fn drop_first(&mut self, lines: usize) {
         match &mut self.rows {
-            Some(stretch) => stretch.range.start += lines,
+            Some(table_rows) => table_rows.range.start += lines,
             None => drop(self.bounds.drain(..lines)),
         }
         self.first += lines as u64;
@@ -80,17 +80,17 @@ impl Lines {
 
     /// Takes rows of a table instead of lines.
     pub(crate) fn take_rows(&mut self, rows: Rows, range: Range<usize>, bytes: usize) {
-        self.rows = Some(Stretch { rows, range, bytes });
+        self.rows = Some(TableRows { rows, range, bytes });
     }
 
     /// For reading all lines: that they are UTF-8 is checked once.
-    pub fn all(&self) -> LinesView<'_> {
+    pub fn view_all(&self) -> LinesView<'_> {
         let bytes = &self.buffer[self.begin..self.end];
         LinesView { lines: self, bytes, text: simdutf8::basic::from_utf8(bytes).ok() }
     }
 
     /// For reading some lines: each is checked by itself.
-    pub fn some(&self) -> LinesView<'_> {
+    pub fn view_some(&self) -> LinesView<'_> {
         LinesView { lines: self, bytes: &self.buffer[self.begin..self.end], text: None }
     }
 }
@@ -125,13 +125,15 @@ impl LineReader {
 
     /// The line with this number, from 0: a document or a rejection, as its shard's reader would have given it.
     pub fn read<'a>(&'a mut self, view: LinesView<'a>, index: usize) -> Item<'a> {
-        if let Some(Stretch { rows, range, .. }) = &view.lines.rows {
+        if let Some(TableRows { rows, range, .. }) = &view.lines.rows {
             return self.rows.read(rows, range.start + index);
         }
         let (begin, end) = view.lines.bounds[index];
         let (begin, end) = (begin as usize, end as usize);
-        let place =
-            Place { record: view.lines.first + index as u64, position: view.lines.offset + begin as u64 };
+        let place = RecordPosition {
+            record: view.lines.first + index as u64,
+            position: view.lines.offset + begin as u64,
+        };
         let raw = &view.bytes[begin..end];
         self.values.list = view.lines.list;
         let read = match view.text {
@@ -145,7 +147,7 @@ impl LineReader {
     }
 
     /// A JSON line that was found by its place in `shard`.
-    pub fn line<'a>(&'a mut self, raw: &'a [u8], place: Place, shard: &str) -> Item<'a> {
+    pub fn line<'a>(&'a mut self, raw: &'a [u8], place: RecordPosition, shard: &str) -> Item<'a> {
         self.values.list = false;
         let read = self.values.line(raw, &self.options);
         self.item(read, raw, place, shard)
@@ -160,12 +162,12 @@ impl LineReader {
         &'a mut self,
         read: Result<&'a str, Reason>,
         raw: &'a [u8],
-        place: Place,
+        place: RecordPosition,
         shard: &str,
     ) -> Item<'a> {
         match read {
             Err(reason) => {
-                let id = told_id(raw, self.values.list, &self.options);
+                let id = id_of_rejected(raw, self.values.list, &self.options);
                 Item::Rejected(Rejection { place, unit: Unit::Byte, reason, id })
             }
             Ok(line) => {
@@ -177,7 +179,7 @@ impl LineReader {
 }
 
 impl Jsonl {
-    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many, and at most [`MOST_TOGETHER`] lines. False when too few stand
+    /// Moves about `wanted` bytes of whole lines into `lines`, at most three times as many, and at most [`MOST_BATCH_RECORDS`] lines. False when too few stand
     /// together to be worth it: at the shard's end, before damage, and where a line is so long that it must be looked at
     /// by itself.
     pub(super) fn cut(&mut self, wanted: usize, lines: &mut Lines) -> std::io::Result<bool> {
@@ -197,8 +199,8 @@ impl Jsonl {
         let window = &window[..window.len().min(3 * wanted)];
         let (mut end, mut full) = (0, false);
         for line_end in memchr::memchr_iter(b'\n', window) {
-            full = lines.bounds.len() == MOST_TOGETHER;
-            if full || line_end - end > self.ledger.limit() {
+            full = lines.bounds.len() == MOST_BATCH_RECORDS;
+            if full || line_end - end > self.counter.limit() {
                 break;
             }
             if !window[end..line_end].trim_ascii().is_empty() {
@@ -213,8 +215,8 @@ impl Jsonl {
             return Ok(false);
         }
         lines.offset = self.stream.offset();
-        lines.first = self.ledger.count(lines.len() as u64);
-        lines.shard.clone_from(&self.ledger.shard);
+        lines.first = self.counter.count(lines.len() as u64);
+        lines.shard.clone_from(&self.counter.shard);
         lines.list = self.values.list;
         (lines.begin, lines.end) = self.stream.split_front(end, &mut lines.buffer);
         Ok(true)
@@ -226,22 +228,22 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::formats::testing::{Seen, Setting, compress, damaged, ledger, read_all, stream};
+    use crate::formats::testing::{OwnedItem, Setting, compress, counter, damaged, read_all, stream};
     use crate::reader::Records;
     use crate::{Compression, Item};
 
     /// Returns the items of a reader from which lines are taken wherever they can be, and the number of lines taken.
     fn read_by_lines(jsonl: &mut Jsonl, wanted: usize, all: bool) -> (Vec<String>, usize) {
-        let mut reader = LineReader::new(&jsonl.ledger.options.clone());
+        let mut reader = LineReader::new(&jsonl.counter.options.clone());
         let (mut found, mut lines, mut taken) = (Vec::new(), Lines::default(), 0);
         loop {
             if jsonl.lines(wanted, &mut lines).unwrap() {
                 taken += lines.len();
-                let view = if all { lines.all() } else { lines.some() };
-                found.extend((0..lines.len()).map(|index| told(reader.read(view, index))));
+                let view = if all { lines.view_all() } else { lines.view_some() };
+                found.extend((0..lines.len()).map(|index| debug_text(reader.read(view, index))));
             }
             match jsonl.next().unwrap() {
-                Some(item) => found.push(told(item)),
+                Some(item) => found.push(debug_text(item)),
                 None => return (found, taken),
             }
         }
@@ -250,26 +252,26 @@ mod tests {
     fn read_one_by_one(jsonl: &mut Jsonl) -> Vec<String> {
         let mut found = Vec::new();
         while let Some(item) = jsonl.next().unwrap() {
-            found.push(told(item));
+            found.push(debug_text(item));
         }
         found
     }
 
     /// Formats all that is known of an item.
-    fn told(item: Item<'_>) -> String {
+    fn debug_text(item: Item<'_>) -> String {
         format!("{item:?}")
     }
 
     #[test]
     fn short_lines_are_taken_by_number() {
-        let count = 3 * MOST_TOGETHER + 10;
-        let mut jsonl = Jsonl::new(stream("{\n".repeat(count)), ledger(ReadOptions::default()));
+        let count = 3 * MOST_BATCH_RECORDS + 10;
+        let mut jsonl = Jsonl::new(stream("{\n".repeat(count)), counter(ReadOptions::default()));
         let (mut lines, mut taken) = (Lines::default(), 0);
         while jsonl.lines(8 << 10, &mut lines).unwrap() {
-            assert!(lines.len() <= MOST_TOGETHER);
+            assert!(lines.len() <= MOST_BATCH_RECORDS);
             taken += lines.len();
         }
-        assert!(taken >= 3 * MOST_TOGETHER - 10, "{taken}");
+        assert!(taken >= 3 * MOST_BATCH_RECORDS - 10, "{taken}");
         assert_eq!(taken + read_one_by_one(&mut jsonl).len(), count);
     }
 
@@ -286,8 +288,8 @@ mod tests {
             all in any::<bool>(),
         ) {
             let open = || {
-                let (stream, ledger) = Setting { limit, step }.open(&bytes);
-                Jsonl::new(stream, ledger)
+                let (stream, counter) = Setting { limit, step }.open(&bytes);
+                Jsonl::new(stream, counter)
             };
             prop_assert_eq!(read_by_lines(&mut open(), wanted, all).0, read_one_by_one(&mut open()));
         }
@@ -305,8 +307,8 @@ mod tests {
             all in any::<bool>(),
         ) {
             let open = || {
-                let (stream, ledger) = Setting { limit, step }.open(&bytes);
-                Jsonl::list(stream, ledger)
+                let (stream, counter) = Setting { limit, step }.open(&bytes);
+                Jsonl::list(stream, counter)
             };
             prop_assert_eq!(read_by_lines(&mut open(), wanted, all).0, read_one_by_one(&mut open()));
         }
@@ -316,8 +318,9 @@ mod tests {
     fn nearly_all_of_a_shard_comes_as_lines() {
         let file = format!("\u{feff}{}", FILE.repeat(3000));
         for compression in [Compression::None, Compression::Zstd] {
-            let open =
-                || Jsonl::new(stream(compress(compression, file.as_bytes())), ledger(ReadOptions::default()));
+            let open = || {
+                Jsonl::new(stream(compress(compression, file.as_bytes())), counter(ReadOptions::default()))
+            };
             let (found, taken) = read_by_lines(&mut open(), 10_000, true);
             assert_eq!(found, read_one_by_one(&mut open()));
             assert!(found.len() - taken < 1000, "{taken} of {}", found.len());
@@ -331,10 +334,12 @@ mod tests {
             let mut file = compress(compression, lines.as_bytes());
             file.truncate(file.len() - 12);
             file.extend(compress(compression, lines.as_bytes()));
-            let open = || Jsonl::new(stream(file.clone()), ledger(ReadOptions::default()));
+            let open = || Jsonl::new(stream(file.clone()), counter(ReadOptions::default()));
             let (found, taken) = read_by_lines(&mut open(), 500, true);
             assert_eq!(found, read_one_by_one(&mut open()), "{compression:?}");
-            assert!(taken > 0 && read_all(&mut open()).iter().any(|seen| matches!(seen, Seen::Rejected(..))));
+            assert!(
+                taken > 0 && read_all(&mut open()).iter().any(|seen| matches!(seen, OwnedItem::Rejected(..)))
+            );
         }
     }
 }

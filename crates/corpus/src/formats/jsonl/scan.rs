@@ -22,7 +22,7 @@ pub(super) fn read(line: &str, options: &ReadOptions, values: &mut Values) -> Op
         let end = special(bytes, begin);
         at = colon(bytes, expect(bytes, end, b'"')?)?;
         let key = &line[begin..end];
-        values.meet(&options.fields, key);
+        values.note_whole_name(&options.fields, key);
         at = match values.slot(&options.fields, key) {
             Some(slot) => take(bytes, at, key == options.fields.id, slot)?,
             None => {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     /// Returns all that is known of a line, after `read`.
-    fn known(values: &Values, line: &str) -> Vec<Option<String>> {
+    fn all_values(values: &Values, line: &str) -> Vec<Option<String>> {
         let slots = [&values.id, &values.text, &values.html, &values.url];
         let own = slots.iter().map(|slot| slot.get(line));
         let extras = (0..3).map(|index| values.extras.values.view().get(index));
@@ -374,13 +374,13 @@ mod tests {
     fn scanned(line: &str, options: &ReadOptions, values: &mut Values) -> Option<Vec<Option<String>>> {
         values.clear();
         read(line, options, values)?;
-        Some(known(values, line))
+        Some(all_values(values, line))
     }
 
     /// Returns the values that the parser finds in a line; `None` when it rejects the line.
     fn parsed(line: &str, options: &ReadOptions, values: &mut Values) -> Option<Vec<Option<String>>> {
         values.parse(line, options).ok()?;
-        Some(known(values, line))
+        Some(all_values(values, line))
     }
 
     /// Checks that the scanner, where it reads a line, finds the same values as the parser.

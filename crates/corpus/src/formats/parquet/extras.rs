@@ -13,12 +13,12 @@ use crate::formats::push_text;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leaf {
     pub(super) number: usize,
-    shape: Shape,
+    number_type: NumberType,
 }
 
 /// The meaning of the numbers in a column.
 #[derive(Debug, Clone, Copy)]
-enum Shape {
+enum NumberType {
     /// Plain numbers.
     Plain,
     /// Days since 1970.
@@ -34,13 +34,13 @@ impl Leaf {
     pub(super) fn named(schema: &SchemaDescriptor, name: &str) -> Option<Self> {
         let number = leaf(schema, name)?;
         let column = schema.column(number);
-        let shape = shape(&column);
+        let number_type = number_type(&column);
         let readable = match column.physical_type() {
             Type::FIXED_LEN_BYTE_ARRAY => false,
-            Type::BYTE_ARRAY => matches!(shape, Shape::Plain),
+            Type::BYTE_ARRAY => matches!(number_type, NumberType::Plain),
             _ => true,
         };
-        (readable && column.max_rep_level() == 0).then_some(Leaf { number, shape })
+        (readable && column.max_rep_level() == 0).then_some(Leaf { number, number_type })
     }
 
     /// Appends the value of the current row; false when it has none.
@@ -50,7 +50,7 @@ impl Leaf {
             return true;
         }
         if let Some(number) = column.number() {
-            self.shape.push(number, out);
+            self.number_type.push(number, out);
             return true;
         }
         let Some(at) = column.current else { return false };
@@ -60,7 +60,7 @@ impl Leaf {
             Values::Double(_, values) => values.get(at).map(|value| push(out, value)),
             Values::Int96(_, values) => values
                 .get(at)
-                .map(|value| Shape::Moment { digits: 9, utc: true }.push(nanoseconds(value), out)),
+                .map(|value| NumberType::Moment { digits: 9, utc: true }.push(nanoseconds(value), out)),
             Values::Bytes(..) | Values::Int32(..) | Values::Int64(..) => None,
         }
         .is_some()
@@ -87,34 +87,34 @@ fn nanoseconds(value: &Int96) -> i128 {
     (i128::from(day) - 2_440_588) * 86_400_000_000_000 + of_day
 }
 
-fn shape(column: &ColumnDescriptor) -> Shape {
+fn number_type(column: &ColumnDescriptor) -> NumberType {
     match column.logical_type_ref() {
-        Some(LogicalType::Date) => return Shape::Date,
+        Some(LogicalType::Date) => return NumberType::Date,
         Some(LogicalType::Timestamp(moment)) => {
             let digits = match moment.unit {
                 TimeUnit::MILLIS => 3,
                 TimeUnit::MICROS => 6,
                 TimeUnit::NANOS => 9,
             };
-            return Shape::Moment { digits, utc: moment.is_adjusted_to_u_t_c };
+            return NumberType::Moment { digits, utc: moment.is_adjusted_to_u_t_c };
         }
         _ => {}
     }
     match column.converted_type() {
-        ConvertedType::DATE => Shape::Date,
-        ConvertedType::TIMESTAMP_MILLIS => Shape::Moment { digits: 3, utc: true },
-        ConvertedType::TIMESTAMP_MICROS => Shape::Moment { digits: 6, utc: true },
-        ConvertedType::DECIMAL => Shape::Decimal { scale: column.type_scale().clamp(0, 38) as usize },
-        _ => Shape::Plain,
+        ConvertedType::DATE => NumberType::Date,
+        ConvertedType::TIMESTAMP_MILLIS => NumberType::Moment { digits: 3, utc: true },
+        ConvertedType::TIMESTAMP_MICROS => NumberType::Moment { digits: 6, utc: true },
+        ConvertedType::DECIMAL => NumberType::Decimal { scale: column.type_scale().clamp(0, 38) as usize },
+        _ => NumberType::Plain,
     }
 }
 
-impl Shape {
+impl NumberType {
     fn push(self, number: i128, out: &mut String) {
         match self {
-            Shape::Plain => write!(out, "{number}"),
-            Shape::Date => write!(out, "{}", Day(number)),
-            Shape::Moment { digits, utc } => {
+            NumberType::Plain => write!(out, "{number}"),
+            NumberType::Date => write!(out, "{}", Day(number)),
+            NumberType::Moment { digits, utc } => {
                 let second = 10i128.pow(digits as u32);
                 let (seconds, part) = (number.div_euclid(second), number.rem_euclid(second));
                 let (day, of_day) = (Day(seconds.div_euclid(86_400)), seconds.rem_euclid(86_400));
@@ -122,8 +122,8 @@ impl Shape {
                 let zone = if utc { "Z" } else { "" };
                 write!(out, "{day}T{hour:02}:{minute:02}:{second:02}.{part:0digits$}{zone}")
             }
-            Shape::Decimal { scale: 0 } => write!(out, "{number}"),
-            Shape::Decimal { scale } => {
+            NumberType::Decimal { scale: 0 } => write!(out, "{number}"),
+            NumberType::Decimal { scale } => {
                 let one = 10u128.pow(scale as u32);
                 let sign = if number < 0 { "-" } else { "" };
                 let (whole, part) = (number.unsigned_abs() / one, number.unsigned_abs() % one);
@@ -157,9 +157,9 @@ impl std::fmt::Display for Day {
 mod tests {
     use super::*;
 
-    fn text(shape: Shape, number: i128) -> String {
+    fn text(number_type: NumberType, number: i128) -> String {
         let mut out = String::new();
-        shape.push(number, &mut out);
+        number_type.push(number, &mut out);
         out
     }
 
@@ -176,27 +176,27 @@ mod tests {
             (47_541, "2100-03-01"),
             (-719_468, "0000-03-01"),
         ] {
-            assert_eq!(text(Shape::Date, day), date);
+            assert_eq!(text(NumberType::Date, day), date);
         }
     }
 
     #[test]
     fn moments_and_decimals_keep_all_their_digits() {
         let utc = true;
-        assert_eq!(text(Shape::Moment { digits: 3, utc }, 86_399_007), "1970-01-01T23:59:59.007Z");
-        assert_eq!(text(Shape::Moment { digits: 6, utc: false }, -1), "1969-12-31T23:59:59.999999");
-        assert_eq!(text(Shape::Decimal { scale: 2 }, -105), "-1.05");
-        assert_eq!(text(Shape::Decimal { scale: 3 }, 7), "0.007");
-        assert_eq!(text(Shape::Decimal { scale: 0 }, 7), "7");
+        assert_eq!(text(NumberType::Moment { digits: 3, utc }, 86_399_007), "1970-01-01T23:59:59.007Z");
+        assert_eq!(text(NumberType::Moment { digits: 6, utc: false }, -1), "1969-12-31T23:59:59.999999");
+        assert_eq!(text(NumberType::Decimal { scale: 2 }, -105), "-1.05");
+        assert_eq!(text(NumberType::Decimal { scale: 3 }, 7), "0.007");
+        assert_eq!(text(NumberType::Decimal { scale: 0 }, 7), "7");
         let moment = Int96::from(vec![1, 0, 2_440_588]);
         assert_eq!(
-            text(Shape::Moment { digits: 9, utc }, nanoseconds(&moment)),
+            text(NumberType::Moment { digits: 9, utc }, nanoseconds(&moment)),
             "1970-01-01T00:00:00.000000001Z"
         );
         // Any number is one: nothing overflows.
         for number in [i128::from(i64::MIN), i128::from(i64::MAX)] {
-            text(Shape::Date, number);
-            text(Shape::Moment { digits: 3, utc }, number);
+            text(NumberType::Date, number);
+            text(NumberType::Moment { digits: 3, utc }, number);
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::io::{self, Read};
 
-/// The kind of values that a page holds.
+/// The kind of a page, with what its header tells of its values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum PageKind {
     /// Values, behind their levels; both are compressed together.
-    Values {
+    Data {
         /// Number of values, those that are not there included.
         count: u32,
         /// The number of their encoding.
@@ -15,7 +15,7 @@ pub(super) enum Holds {
         levels: u32,
     },
     /// Values, behind their levels, which are not compressed.
-    ValuesApart {
+    DataV2 {
         /// Number of values, those that are not there included.
         count: u32,
         /// The number of their encoding.
@@ -47,18 +47,18 @@ pub(super) struct PageHeader {
     pub(super) packed: u64,
     /// Bytes that these become.
     pub(super) unpacked: u64,
-    pub(super) holds: Holds,
+    pub(super) kind: PageKind,
 }
 
 impl PageHeader {
     /// Reads a header, which is a structure in Thrift's compact protocol.
     pub(super) fn read(input: impl Read) -> io::Result<PageHeader> {
-        let mut thrift = Thrift { input, length: 0 };
-        let (mut kind, mut sizes, mut values) = (0, [0; 2], [0i64; 9]);
+        let mut thrift = ThriftReader { input, length: 0 };
+        let (mut page_type, mut sizes, mut values) = (0, [0; 2], [0i64; 9]);
         let (mut compressed, mut sorted) = (true, false);
         thrift.structure(|thrift, field, wire| {
             match (field, wire) {
-                (1, I32) => kind = thrift.integer()?,
+                (1, I32) => page_type = thrift.integer()?,
                 (2, I32) => sizes[0] = thrift.integer()?,
                 (3, I32) => sizes[1] = thrift.integer()?,
                 (5 | 7 | 8, STRUCT) => thrift.structure(|thrift, field, wire| {
@@ -76,19 +76,19 @@ impl PageHeader {
         })?;
         let size = |size: i64| u64::try_from(size).map_err(|_| broken("a page has a size below zero"));
         let number = |field: usize| u32::try_from(values[field]).unwrap_or(u32::MAX);
-        let holds = match kind {
-            0 => Holds::Values { count: number(1), encoding: number(2), levels: number(3) },
-            2 => Holds::Dictionary { count: number(1), sorted },
-            3 => Holds::ValuesApart {
+        let kind = match page_type {
+            0 => PageKind::Data { count: number(1), encoding: number(2), levels: number(3) },
+            2 => PageKind::Dictionary { count: number(1), sorted },
+            3 => PageKind::DataV2 {
                 count: number(1),
                 encoding: number(4),
                 definitions: number(5),
                 repetitions: number(6),
                 compressed,
             },
-            _ => Holds::Other,
+            _ => PageKind::Other,
         };
-        Ok(PageHeader { length: thrift.length, packed: size(sizes[1])?, unpacked: size(sizes[0])?, holds })
+        Ok(PageHeader { length: thrift.length, packed: size(sizes[1])?, unpacked: size(sizes[0])?, kind })
     }
 }
 
@@ -104,13 +104,14 @@ fn broken(complaint: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, complaint)
 }
 
-struct Thrift<R> {
+/// Reads values in Thrift's compact protocol.
+struct ThriftReader<R> {
     input: R,
     /// Bytes taken so far.
     length: u64,
 }
 
-impl<R: Read> Thrift<R> {
+impl<R: Read> ThriftReader<R> {
     fn byte(&mut self) -> io::Result<u8> {
         let mut byte = [0];
         self.input.read_exact(&mut byte)?;

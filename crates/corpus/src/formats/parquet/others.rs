@@ -11,7 +11,7 @@ use parquet::record::{Field, Row};
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
 
 use crate::Fields;
-use crate::formats::others::{Object, makes_document, push_string};
+use crate::formats::others::{ObjectWriter, makes_document, push_string};
 
 /// The columns that are no part of a document, if there are any.
 pub(super) fn columns(schema: &SchemaDescriptor, fields: &Fields, has_text: bool) -> Option<SchemaDescPtr> {
@@ -50,7 +50,7 @@ impl OtherColumns {
     /// Appends the current row as an object; false when it has none.
     pub(super) fn push(&self, out: &mut String) -> bool {
         let Some(row) = &self.row else { return false };
-        let mut object = Object::begin(out);
+        let mut object = ObjectWriter::begin(out);
         for (name, field) in row.get_column_iter().filter(|(_, field)| !matches!(field, Field::Null)) {
             object.member(name, |out| push_field(field, out));
         }

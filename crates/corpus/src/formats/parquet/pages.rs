@@ -16,15 +16,15 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::RowGroupReader;
 
-use super::header::{Holds, PageHeader};
-use super::unpack::{LOOKED_AT, reach, unpacked};
+use super::header::{PageHeader, PageKind};
+use super::unpack::{HEADER_BYTES, unpacked, window_bytes};
 
 /// Bytes in a part of a page, about, and most values in it.
 const PART_BYTES: usize = 1 << 20;
 const PART_VALUES: usize = 4096;
 
 /// A dictionary that is larger as it stands in the file is unpacked from there.
-const SMALL: u64 = 1 << 20;
+const SMALL_DICTIONARY: u64 = 1 << 20;
 
 /// Numbers that encodings have in a page's header.
 const PLAIN: u32 = 0;
@@ -43,7 +43,7 @@ pub(crate) struct FileLimits {
 
 impl FileLimits {
     /// Gives the dictionaries of `leaves` their room, and the pages of each an equal part of what is left.
-    pub(crate) fn share(
+    pub(crate) fn page_limits(
         &self,
         group: &RowGroupMetaData,
         leaves: &[usize],
@@ -59,7 +59,7 @@ impl FileLimits {
         Ok(PageLimits { file: self.file.clone(), most, longest: self.longest })
     }
 
-    /// The bytes under which these columns can be read together, in every row group: what [`FileLimits::share`] must have for the
+    /// The bytes under which these columns can be read together, in every row group: what [`FileLimits::page_limits`] must have for the
     /// largest page of each.
     pub(crate) fn needed(&self, metadata: &ParquetMetaData, leaves: &[usize]) -> u64 {
         let groups = metadata.row_groups().iter().map(|group| {
@@ -117,8 +117,8 @@ struct Chunk {
     texts: bool,
 }
 
-/// A page, and where it stands behind its header.
-struct Located {
+/// The header of a page, and where the page stands behind it.
+struct PageLocation {
     header: PageHeader,
     begin: u64,
     end: u64,
@@ -142,22 +142,22 @@ impl Chunk {
         }
     }
 
-    fn stretch(&self, at: u64, end: u64) -> Stretch {
-        Stretch { file: self.file.clone(), at, end }
+    fn file_range(&self, at: u64, end: u64) -> FileRange {
+        FileRange { file: self.file.clone(), at, end }
     }
 
     /// Looks at the header of the page that begins here; nothing behind the last.
-    fn page(&self, at: u64) -> io::Result<Option<Located>> {
+    fn page(&self, at: u64) -> io::Result<Option<PageLocation>> {
         if at >= self.end {
             return Ok(None);
         }
-        let header = PageHeader::read(BufReader::with_capacity(1 << 10, self.stretch(at, self.end)))?;
+        let header = PageHeader::read(BufReader::with_capacity(1 << 10, self.file_range(at, self.end)))?;
         let begin = at.saturating_add(header.length);
-        Ok(Some(Located { header, begin, end: begin.saturating_add(header.packed) }))
+        Ok(Some(PageLocation { header, begin, end: begin.saturating_add(header.packed) }))
     }
 
     /// Refuses a page, unless it claims to be longer than all of its column: then it is damaged.
-    fn too_large(&self, page: &Located) -> ParquetError {
+    fn too_large(&self, page: &PageLocation) -> ParquetError {
         if page.end > self.end || page.header.unpacked > self.unpacked {
             return ParquetError::General("a page claims to be longer than its column".to_owned());
         }
@@ -165,61 +165,61 @@ impl Chunk {
     }
 
     /// Bytes that a decoder must hold to unpack a page little by little; `None` when that cannot be done.
-    fn reach(&self, page: &Located) -> io::Result<Option<u64>> {
-        let (begin, codec) = match page.header.holds {
-            Holds::ValuesApart { compressed: false, .. } => return Ok(Some(0)),
-            Holds::ValuesApart { definitions, .. } => {
+    fn window_bytes(&self, page: &PageLocation) -> io::Result<Option<u64>> {
+        let (begin, codec) = match page.header.kind {
+            PageKind::DataV2 { compressed: false, .. } => return Ok(Some(0)),
+            PageKind::DataV2 { definitions, .. } => {
                 (page.begin.saturating_add(definitions.into()), self.codec)
             }
             _ => (page.begin, self.codec),
         };
         let mut head = Vec::new();
-        self.stretch(begin, page.end).take(LOOKED_AT as u64).read_to_end(&mut head)?;
-        Ok(reach(codec, &head))
+        self.file_range(begin, page.end).take(HEADER_BYTES as u64).read_to_end(&mut head)?;
+        Ok(window_bytes(codec, &head))
     }
 
     /// The dictionary, if there is one. What cannot be read is told where it is read.
-    fn dictionary(&self) -> Option<Located> {
+    fn dictionary(&self) -> Option<PageLocation> {
         let page = self.page(self.begin).ok()??;
-        matches!(page.header.holds, Holds::Dictionary { .. }).then_some(page)
+        matches!(page.header.kind, PageKind::Dictionary { .. }).then_some(page)
     }
 
     /// Bytes that the dictionary takes: its values, and what they are unpacked from.
-    fn dictionary_bytes(&self, page: &Located) -> u64 {
-        let PageHeader { packed, unpacked, holds, .. } = page.header;
-        let Holds::Dictionary { count, .. } = holds else { return 0 };
+    fn dictionary_bytes(&self, page: &PageLocation) -> u64 {
+        let PageHeader { packed, unpacked, kind, .. } = page.header;
+        let PageKind::Dictionary { count, .. } = kind else { return 0 };
         let values = u64::from(count).min(unpacked) * size_of::<ByteArray>() as u64;
         let source = match self.codec {
             Compression::UNCOMPRESSED => 0,
-            _ => self.dictionary_reach(page).unwrap_or(packed),
+            _ => self.dictionary_window(page).unwrap_or(packed),
         };
         unpacked.saturating_add(values).saturating_add(source)
     }
 
     /// Bytes that a decoder must hold to unpack the dictionary from the file; `None` when it is small, or can only be unpacked whole.
-    fn dictionary_reach(&self, page: &Located) -> Option<u64> {
-        if page.header.packed <= SMALL || self.codec == Compression::UNCOMPRESSED {
+    fn dictionary_window(&self, page: &PageLocation) -> Option<u64> {
+        if page.header.packed <= SMALL_DICTIONARY || self.codec == Compression::UNCOMPRESSED {
             return None;
         }
-        self.reach(page).ok().flatten()
+        self.window_bytes(page).ok().flatten()
     }
 
     /// Bytes that a page takes when it is unpacked whole. The one before is still there then.
-    fn whole(page: &Located) -> u64 {
+    fn whole_bytes(page: &PageLocation) -> u64 {
         page.header.packed.saturating_add(page.header.unpacked.saturating_mul(2))
     }
 
     /// Bytes that a page takes when it is taken apart, beside its parts, and what of them is for its levels; `None` if it does not hold
     /// texts as they are.
-    fn apart(&self, page: &Located) -> io::Result<Option<Apart>> {
-        let levels = match page.header.holds {
+    fn split_cost(&self, page: &PageLocation) -> io::Result<Option<SplitCost>> {
+        let levels = match page.header.kind {
             _ if !self.flat || !self.texts => return Ok(None),
             // The worst that a writer can make of them.
-            Holds::Values { count, encoding: PLAIN, levels: RLE } => 2 * u64::from(count) + 16,
-            Holds::ValuesApart { encoding: PLAIN, definitions, repetitions: 0, .. } => definitions.into(),
+            PageKind::Data { count, encoding: PLAIN, levels: RLE } => 2 * u64::from(count) + 16,
+            PageKind::DataV2 { encoding: PLAIN, definitions, repetitions: 0, .. } => definitions.into(),
             _ => return Ok(None),
         };
-        Ok(self.reach(page)?.map(|reach| Apart { levels, reach }))
+        Ok(self.window_bytes(page)?.map(|window_bytes| SplitCost { levels, window_bytes }))
     }
 
     /// Bytes that the page takes that needs most. Damage ends the search, as it ends reading.
@@ -227,9 +227,9 @@ impl Chunk {
         let (mut at, mut largest) = (self.begin, 0);
         while let Ok(Some(page)) = self.page(at) {
             at = page.end;
-            if matches!(page.header.holds, Holds::Values { .. } | Holds::ValuesApart { .. }) {
-                let apart = self.apart(&page).ok().flatten().map_or(u64::MAX, Apart::bytes);
-                largest = largest.max(Chunk::whole(&page).min(apart));
+            if matches!(page.header.kind, PageKind::Data { .. } | PageKind::DataV2 { .. }) {
+                let cost = self.split_cost(&page).ok().flatten().map_or(u64::MAX, SplitCost::bytes);
+                largest = largest.max(Chunk::whole_bytes(&page).min(cost));
             }
         }
         largest
@@ -238,14 +238,14 @@ impl Chunk {
 
 /// Bytes that a page takes while it is taken apart.
 #[derive(Debug, Clone, Copy)]
-struct Apart {
+struct SplitCost {
     levels: u64,
-    reach: u64,
+    window_bytes: u64,
 }
 
-impl Apart {
+impl SplitCost {
     fn bytes(self) -> u64 {
-        self.levels.saturating_add(self.reach)
+        self.levels.saturating_add(self.window_bytes)
     }
 }
 
@@ -258,7 +258,7 @@ pub(super) struct Pages {
     /// The beginning of the next page in the file.
     at: u64,
     /// A page that is being taken apart.
-    parts: Option<Parts>,
+    split: Option<SplitPage>,
     given: bool,
 }
 
@@ -270,45 +270,47 @@ impl Pages {
     ) -> Result<Self, ParquetError> {
         let chunk = Chunk::of(group.metadata().column(leaf), limits.file.clone());
         let inner = group.get_column_page_reader(leaf)?;
-        Ok(Pages { inner, at: chunk.begin, chunk, limits: limits.clone(), parts: None, given: false })
+        Ok(Pages { inner, at: chunk.begin, chunk, limits: limits.clone(), split: None, given: false })
     }
 
     /// Moves to the next page; a small one is returned, a large one taken apart.
-    fn turn(&mut self) -> Result<Option<Page>, ParquetError> {
+    fn advance(&mut self) -> Result<Option<Page>, ParquetError> {
         loop {
             let first = self.at == self.chunk.begin;
             let Some(page) = self.chunk.page(self.at)? else { return self.inner.get_next_page() };
             self.at = page.end;
-            match page.header.holds {
-                Holds::Other => {
+            match page.header.kind {
+                PageKind::Other => {
                     self.inner.skip_next_page()?;
                     continue;
                 }
                 // It has its room.
-                Holds::Dictionary { .. } if first => return self.dictionary(&page),
-                Holds::Dictionary { .. } => {
+                PageKind::Dictionary { .. } if first => return self.dictionary(&page),
+                PageKind::Dictionary { .. } => {
                     return Err(ParquetError::General("a dictionary stands behind other pages".to_owned()));
                 }
-                _ if Chunk::whole(&page) <= self.limits.most => return self.inner.get_next_page(),
+                _ if Chunk::whole_bytes(&page) <= self.limits.most => return self.inner.get_next_page(),
                 _ => {}
             }
-            let apart = self.chunk.apart(&page)?.filter(|apart| apart.bytes() <= self.limits.most);
-            let apart = apart.ok_or_else(|| self.chunk.too_large(&page))?;
-            self.parts = Some(self.take_apart(&page, apart)?);
+            let cost = self.chunk.split_cost(&page)?.filter(|cost| cost.bytes() <= self.limits.most);
+            let cost = cost.ok_or_else(|| self.chunk.too_large(&page))?;
+            self.split = Some(self.split_page(&page, cost)?);
             self.inner.skip_next_page()?;
             return Ok(None);
         }
     }
 
     /// The dictionary. A large one is unpacked from the file, so that it is not there twice.
-    fn dictionary(&mut self, page: &Located) -> Result<Option<Page>, ParquetError> {
-        let Holds::Dictionary { count, sorted } = page.header.holds else { return Ok(None) };
-        let Some(reach) = self.chunk.dictionary_reach(page) else { return self.inner.get_next_page() };
-        let packed = BufReader::with_capacity(64 << 10, self.chunk.stretch(page.begin, page.end));
-        let Some(mut unpacked) = unpacked(self.chunk.codec, packed, reach)? else {
+    fn dictionary(&mut self, page: &PageLocation) -> Result<Option<Page>, ParquetError> {
+        let PageKind::Dictionary { count, sorted } = page.header.kind else { return Ok(None) };
+        let Some(window_bytes) = self.chunk.dictionary_window(page) else {
             return self.inner.get_next_page();
         };
-        let values = taken(&mut unpacked, page.header.unpacked as usize)?;
+        let packed = BufReader::with_capacity(64 << 10, self.chunk.file_range(page.begin, page.end));
+        let Some(mut unpacked) = unpacked(self.chunk.codec, packed, window_bytes)? else {
+            return self.inner.get_next_page();
+        };
+        let values = read_exactly(&mut unpacked, page.header.unpacked as usize)?;
         self.inner.skip_next_page()?;
         Ok(Some(Page::DictionaryPage {
             buf: values.into(),
@@ -319,26 +321,27 @@ impl Pages {
     }
 
     /// Opens a page to take it apart.
-    fn take_apart(&self, page: &Located, apart: Apart) -> Result<Parts, ParquetError> {
+    fn split_page(&self, page: &PageLocation, cost: SplitCost) -> Result<SplitPage, ParquetError> {
         let unpack = |from: u64, codec: Compression| {
-            let packed = BufReader::with_capacity(64 << 10, self.chunk.stretch(from, page.end));
-            unpacked(codec, packed, apart.reach)?.ok_or_else(TooLarge::error)
+            let packed = BufReader::with_capacity(64 << 10, self.chunk.file_range(from, page.end));
+            unpacked(codec, packed, cost.window_bytes)?.ok_or_else(TooLarge::error)
         };
         let present = self.chunk.present;
-        let (count, values, levels) = match page.header.holds {
-            Holds::ValuesApart { count, definitions, compressed, .. } => {
+        let (count, values, levels) = match page.header.kind {
+            PageKind::DataV2 { count, definitions, compressed, .. } => {
                 let behind = page.begin.saturating_add(definitions.into()).min(page.end);
-                let levels = taken(&mut self.chunk.stretch(page.begin, behind), definitions as usize)?;
+                let levels =
+                    read_exactly(&mut self.chunk.file_range(page.begin, behind), definitions as usize)?;
                 let codec = if compressed { self.chunk.codec } else { Compression::UNCOMPRESSED };
                 (count, unpack(behind, codec)?, levels)
             }
-            Holds::Values { count, .. } => {
+            PageKind::Data { count, .. } => {
                 let mut values = unpack(page.begin, self.chunk.codec)?;
-                let length = if present > 0 { take_number(&mut values)? } else { 0 };
-                if u64::from(length) > apart.levels {
+                let length = if present > 0 { read_u32(&mut values)? } else { 0 };
+                if u64::from(length) > cost.levels {
                     return Err(ParquetError::General("a page has more levels than values".to_owned()));
                 }
-                let levels = taken(&mut values, length as usize)?;
+                let levels = read_exactly(&mut values, length as usize)?;
                 (count, values, levels)
             }
             _ => return Err(TooLarge::error()),
@@ -346,7 +349,7 @@ impl Pages {
         let levels = Levels::new(levels, present);
         // Texts are read by their lengths, four bytes at a time.
         let values = BufReader::with_capacity(64 << 10, values);
-        Ok(Parts { values, levels, left: count, present, longest: self.limits.longest })
+        Ok(SplitPage { values, levels, left: count, present, longest: self.limits.longest })
     }
 }
 
@@ -356,9 +359,9 @@ impl PageReader for Pages {
             return Ok(None);
         }
         loop {
-            let page = match &mut self.parts {
-                Some(parts) => parts.next()?,
-                None => self.turn()?,
+            let page = match &mut self.split {
+                Some(split) => split.next()?,
+                None => self.advance()?,
             };
             match page {
                 Some(page) => {
@@ -366,8 +369,8 @@ impl PageReader for Pages {
                     return Ok(Some(page));
                 }
                 // The last part of one page was given, or the first of another one is to come.
-                None if self.parts.as_ref().is_some_and(|parts| parts.left == 0) => self.parts = None,
-                None if self.parts.is_some() => {}
+                None if self.split.as_ref().is_some_and(|split| split.left == 0) => self.split = None,
+                None if self.split.is_some() => {}
                 None => return Ok(None),
             }
         }
@@ -394,14 +397,14 @@ impl Iterator for Pages {
     }
 }
 
-/// A stretch of a file. Others read the same file, so its place there is set before every read.
-struct Stretch {
+/// A range of a file. Others read the same file, so the position there is set before every read.
+struct FileRange {
     file: Arc<File>,
     at: u64,
     end: u64,
 }
 
-impl Read for Stretch {
+impl Read for FileRange {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = (self.end - self.at.min(self.end)).min(out.len() as u64) as usize;
         let mut file = &*self.file;
@@ -412,13 +415,13 @@ impl Read for Stretch {
     }
 }
 
-fn take_number(input: &mut impl Read) -> io::Result<u32> {
+fn read_u32(input: &mut impl Read) -> io::Result<u32> {
     let mut number = [0; 4];
     input.read_exact(&mut number)?;
     Ok(u32::from_le_bytes(number))
 }
 
-fn taken(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
+fn read_exactly(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
     // What is damaged may claim any length; to grow step by step would take up to twice as much.
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length).map_err(|_| io::ErrorKind::OutOfMemory)?;
@@ -427,7 +430,7 @@ fn taken(input: &mut impl Read, length: usize) -> io::Result<Vec<u8>> {
 }
 
 /// A page of texts that is taken apart.
-struct Parts {
+struct SplitPage {
     values: BufReader<Box<dyn Read + Send>>,
     levels: Levels,
     /// Values that are still to come, those that are not there included.
@@ -436,7 +439,7 @@ struct Parts {
     longest: usize,
 }
 
-impl Parts {
+impl SplitPage {
     /// The next values as a page of their own.
     fn next(&mut self) -> Result<Option<Page>, ParquetError> {
         let (mut texts, mut levels) = (Vec::new(), Runs::default());
@@ -472,7 +475,7 @@ impl Parts {
 
     /// Appends the next text with its length; what is longer than anybody takes is cut off.
     fn text(&mut self, out: &mut Vec<u8>) -> io::Result<()> {
-        let length = u64::from(take_number(&mut self.values)?);
+        let length = u64::from(read_u32(&mut self.values)?);
         let kept = length.min(self.longest as u64);
         out.extend_from_slice(&(kept as u32).to_le_bytes());
         out.reserve(kept.min(PART_BYTES as u64) as usize);
@@ -482,20 +485,20 @@ impl Parts {
     }
 }
 
-/// Levels as they stand in a page: runs of one level, and stretches of levels with a few bits each.
+/// Levels as they stand in a page: runs of one level, and bit-packed runs of levels with a few bits each.
 struct Levels {
     bytes: Vec<u8>,
     at: usize,
     /// Bits of a level.
     bits: u32,
-    /// Levels left of a run, and which; of a stretch, how many and the bit where the next one stands.
+    /// Levels left of a run, and which; of a bit-packed run, how many and the bit where the next one stands.
     run: (u64, i16),
-    stretch: (u64, usize),
+    packed_run: (u64, usize),
 }
 
 impl Levels {
     fn new(bytes: Vec<u8>, highest: i16) -> Self {
-        Levels { bytes, at: 0, bits: bits(highest), run: (0, 0), stretch: (0, 0) }
+        Levels { bytes, at: 0, bits: bits(highest), run: (0, 0), packed_run: (0, 0) }
     }
 
     fn next(&mut self) -> io::Result<i16> {
@@ -507,9 +510,9 @@ impl Levels {
                 self.run.0 -= 1;
                 return Ok(self.run.1);
             }
-            if self.stretch.0 > 0 {
-                let (left, bit) = self.stretch;
-                self.stretch = (left - 1, bit + self.bits as usize);
+            if self.packed_run.0 > 0 {
+                let (left, bit) = self.packed_run;
+                self.packed_run = (left - 1, bit + self.bits as usize);
                 return self.level(bit);
             }
             self.begin()?;
@@ -526,7 +529,7 @@ impl Levels {
         Ok(level)
     }
 
-    /// Begins the next run or stretch.
+    /// Begins the next run of either kind.
     fn begin(&mut self) -> io::Result<()> {
         let mut head = 0u64;
         for shift in (0..35).step_by(7) {
@@ -538,7 +541,7 @@ impl Levels {
         }
         let count = head >> 1;
         if head & 1 == 1 {
-            self.stretch = (count * 8, self.at * 8);
+            self.packed_run = (count * 8, self.at * 8);
             self.at = self.at.saturating_add((count * u64::from(self.bits)) as usize);
             return Ok(());
         }

@@ -13,17 +13,17 @@ const WINDOW: usize = 1 << 20;
 const STEP: usize = 64 << 10;
 
 /// Bytes that tell how far back a page reaches.
-pub(super) const LOOKED_AT: usize = 64;
+pub(super) const HEADER_BYTES: usize = 64;
 
 /// Bytes of what it has unpacked that a decoder must hold for a page that begins with `head`, beside what readers have anyway; `None`
 /// for compressions that can only be unpacked whole.
-pub(super) fn reach(codec: Compression, head: &[u8]) -> Option<u64> {
+pub(super) fn window_bytes(codec: Compression, head: &[u8]) -> Option<u64> {
     match codec {
         Compression::UNCOMPRESSED | Compression::SNAPPY | Compression::LZ4_RAW | Compression::GZIP(_) => {
             Some(0)
         }
         Compression::BROTLI(_) => brotli_window(*head.first()?),
-        Compression::ZSTD(_) => Window::seen(head).and_then(Window::alone),
+        Compression::ZSTD(_) => Window::parse(head).and_then(Window::decoder_bytes),
         _ => None,
     }
 }
@@ -40,22 +40,22 @@ fn brotli_window(first: u8) -> Option<u64> {
     Some(1 << bits)
 }
 
-/// Opens what unpacks `input`; nothing for compressions that can only be unpacked whole. A decoder may hold `reach` bytes of what it has
+/// Opens what unpacks `input`; nothing for compressions that can only be unpacked whole. A decoder may hold `window_bytes` bytes of what it has
 /// unpacked.
 pub(super) fn unpacked(
     codec: Compression,
     input: impl Read + Send + 'static,
-    reach: u64,
+    window_bytes: u64,
 ) -> io::Result<Option<Box<dyn Read + Send>>> {
     Ok(Some(match codec {
         Compression::UNCOMPRESSED => Box::new(input),
-        Compression::SNAPPY => Box::new(Blocks::new(input, Kind::Snappy)),
-        Compression::LZ4_RAW => Box::new(Blocks::new(input, Kind::Lz4)),
+        Compression::SNAPPY => Box::new(BlockDecoder::new(input, Kind::Snappy)),
+        Compression::LZ4_RAW => Box::new(BlockDecoder::new(input, Kind::Lz4)),
         Compression::GZIP(_) => Box::new(flate2::read::MultiGzDecoder::new(input)),
         Compression::BROTLI(_) => Box::new(brotli_decompressor::Decompressor::new(input, STEP)),
         Compression::ZSTD(_) => {
             let mut decoder = zstd::stream::read::Decoder::new(input)?;
-            decoder.window_log_max(reach.clamp(1 << 20, 1 << 31).next_power_of_two().ilog2())?;
+            decoder.window_log_max(window_bytes.clamp(1 << 20, 1 << 31).next_power_of_two().ilog2())?;
             Box::new(decoder)
         }
         _ => return Ok(None),
@@ -78,7 +78,7 @@ enum Piece {
 }
 
 /// Unpacks Snappy or LZ4 blocks.
-struct Blocks<R> {
+struct BlockDecoder<R> {
     input: R,
     kind: Kind,
     /// Bytes put out last, as far as copies may reach back, and those that are not yet read.
@@ -91,9 +91,9 @@ struct Blocks<R> {
     token: Option<u8>,
 }
 
-impl<R: Read> Blocks<R> {
+impl<R: Read> BlockDecoder<R> {
     fn new(input: R, kind: Kind) -> Self {
-        Blocks { input, kind, out: Vec::new(), at: 0, piece: Piece::Nothing, begun: false, token: None }
+        BlockDecoder { input, kind, out: Vec::new(), at: 0, piece: Piece::Nothing, begun: false, token: None }
     }
 
     /// The next byte of the input; nothing at its end.
@@ -209,7 +209,7 @@ impl<R: Read> Blocks<R> {
     }
 }
 
-impl<R: Read> Read for Blocks<R> {
+impl<R: Read> Read for BlockDecoder<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.at == self.out.len() {
             self.refill()?;

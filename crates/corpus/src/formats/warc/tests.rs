@@ -5,15 +5,15 @@ use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::Compression;
-use crate::formats::testing::{Page, Seen, Setting, compress, ids, pages, read_all, rejections, shared};
+use crate::formats::testing::{OwnedItem, Page, Setting, compress, ids, pages, read_all, rejections, shared};
 
-fn read(bytes: &[u8]) -> Vec<Seen> {
+fn read(bytes: &[u8]) -> Vec<OwnedItem> {
     read_with(bytes, &Setting::default())
 }
 
-fn read_with(bytes: &[u8], setting: &Setting) -> Vec<Seen> {
-    let (stream, ledger) = setting.open(bytes);
-    read_all(&mut Warc::new(stream, ledger))
+fn read_with(bytes: &[u8], setting: &Setting) -> Vec<OwnedItem> {
+    let (stream, counter) = setting.open(bytes);
+    read_all(&mut Warc::new(stream, counter))
 }
 
 /// A record with any header lines; `length` is what it says of its block.
@@ -66,7 +66,7 @@ fn clueweb09(id: &str, body: &[u8], error: i64) -> Vec<u8> {
     record
 }
 
-fn documents(seen: &[Seen]) -> Vec<(&str, &[u8])> {
+fn documents(seen: &[OwnedItem]) -> Vec<(&str, &[u8])> {
     pages(seen).iter().map(|page| (page.id.as_str(), page.content.as_slice())).collect()
 }
 
@@ -83,7 +83,7 @@ fn a_page_comes_with_all_that_is_known_of_it() {
         position: 4,
         raw: Some([record, b"\r\n".to_vec()].concat()),
     };
-    assert_eq!(read(&file), [Seen::Document(page)]);
+    assert_eq!(read(&file), [OwnedItem::Document(page)]);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn other_records_are_skipped_by_kind() {
     .concat();
     let seen: Vec<_> = read(&file)
         .into_iter()
-        .map(|seen| if let Seen::Skipped(kind, _) = seen { kind } else { "?" })
+        .map(|seen| if let OwnedItem::Skipped(kind, _) = seen { kind } else { "?" })
         .collect();
     let last = ["other record", "dns", "no text", "http status"];
     assert_eq!(seen, [&kinds[..5], &last[..]].concat());
@@ -261,7 +261,7 @@ fn a_record_without_length_is_broken_unless_it_is_a_warcinfo() {
     info[at] = b'X';
     let bad = record_saying(-7, &response_headers("b"), b"HTTP/1.1 200 OK\r\n\r\nx");
     let seen = read(&[&info[..], &response("a", b"one"), &bad, &response("c", b"two")].concat());
-    assert_eq!(seen[0], Seen::Skipped("warcinfo", Some(info)));
+    assert_eq!(seen[0], OwnedItem::Skipped("warcinfo", Some(info)));
     assert_eq!(ids(&seen), ["a", "c"]);
     assert_eq!(rejections(&seen).iter().map(|(_, kind)| *kind).collect::<Vec<_>>(), [Broken]);
 }
@@ -318,8 +318,8 @@ fn a_record_beyond_the_limit_is_passed_over_without_being_kept() {
     let long = response("b", &[b'x'; 3 << 20]);
     let first = response("a", b"one");
     let file = [&first[..], &long, &response("c", b"three")].concat();
-    let (stream, ledger) = setting.open(&file);
-    let mut warc = Warc::new(stream, ledger);
+    let (stream, counter) = setting.open(&file);
+    let mut warc = Warc::new(stream, counter);
     let mut seen = Vec::new();
     while let Some(item) = warc.next().unwrap() {
         match item {
@@ -452,10 +452,10 @@ fn a_real_crawl_is_read_whole() {
     let Some(file) = shared(CRAWL) else { return };
     let seen = read(&file);
     assert_eq!(seen.len(), 1133);
-    assert!(matches!(seen[0], Seen::Skipped("warcinfo", _)));
+    assert!(matches!(seen[0], OwnedItem::Skipped("warcinfo", _)));
     assert_eq!(pages(&seen).len(), 1132);
     assert!(pages(&seen).iter().all(|page| page.media == Media::Html && !page.content.is_empty()));
-    let raw: usize = seen.iter().filter_map(Seen::raw).map(<[u8]>::len).sum();
+    let raw: usize = seen.iter().filter_map(OwnedItem::raw).map(<[u8]>::len).sum();
     let mut plain = Vec::new();
     std::io::Read::read_to_end(&mut flate2::read::MultiGzDecoder::new(&file[..]), &mut plain).unwrap();
     assert_eq!(raw, plain.len());
@@ -531,7 +531,7 @@ fn error() -> impl Strategy<Value = i64> {
 
 /// A change that damages a file.
 #[derive(Debug, Clone)]
-enum Mishap {
+enum Corruption {
     Flip(prop::sample::Index, u8),
     Cut(prop::sample::Index, usize),
     Insert(prop::sample::Index, Vec<u8>),
@@ -540,44 +540,45 @@ enum Mishap {
     Truncate(prop::sample::Index),
 }
 
-fn mishap() -> impl Strategy<Value = Mishap> {
+fn corruption() -> impl Strategy<Value = Corruption> {
     let at = any::<prop::sample::Index>;
     prop_oneof![
-        (at(), 1u8..).prop_map(|(at, bits)| Mishap::Flip(at, bits)),
-        (at(), 1usize..300).prop_map(|(at, length)| Mishap::Cut(at, length)),
-        (at(), prop::collection::vec(any::<u8>(), 1..50)).prop_map(|(at, bytes)| Mishap::Insert(at, bytes)),
-        (at(), 1usize..500, at()).prop_map(|(from, length, to)| Mishap::Splice(from, length, to)),
-        at().prop_map(Mishap::Truncate),
+        (at(), 1u8..).prop_map(|(at, bits)| Corruption::Flip(at, bits)),
+        (at(), 1usize..300).prop_map(|(at, length)| Corruption::Cut(at, length)),
+        (at(), prop::collection::vec(any::<u8>(), 1..50))
+            .prop_map(|(at, bytes)| Corruption::Insert(at, bytes)),
+        (at(), 1usize..500, at()).prop_map(|(from, length, to)| Corruption::Splice(from, length, to)),
+        at().prop_map(Corruption::Truncate),
     ]
 }
 
-impl Mishap {
-    /// Strikes `file` and says which of its bytes were hit or lost.
-    fn strike(&self, file: &mut Vec<u8>) -> Range<usize> {
+impl Corruption {
+    /// Damages `file` and says which of its bytes were hit or lost.
+    fn apply(&self, file: &mut Vec<u8>) -> Range<usize> {
         match self {
-            Mishap::Flip(at, bits) => {
+            Corruption::Flip(at, bits) => {
                 let at = at.index(file.len());
                 file[at] ^= bits;
                 at..at + 1
             }
-            Mishap::Cut(at, length) => {
+            Corruption::Cut(at, length) => {
                 let at = at.index(file.len());
                 let end = file.len().min(at + length);
                 file.drain(at..end);
                 at..end
             }
-            Mishap::Insert(at, bytes) => {
+            Corruption::Insert(at, bytes) => {
                 let at = at.index(file.len());
                 file.splice(at..at, bytes.iter().copied());
                 at..at + 1
             }
-            Mishap::Splice(from, length, to) => {
+            Corruption::Splice(from, length, to) => {
                 let (from, at) = (from.index(file.len()), to.index(file.len()));
                 let copy = file[from..file.len().min(from + length)].to_vec();
                 file.splice(at..at, copy);
                 at..at + 1
             }
-            Mishap::Truncate(at) => {
+            Corruption::Truncate(at) => {
                 let at = at.index(file.len());
                 let end = file.len();
                 file.truncate(at);
@@ -630,12 +631,12 @@ proptest! {
     #[test]
     fn mishaps_cost_no_intact_record(
         bodies in prop::collection::vec(body(), 1..10),
-        mishap in mishap(),
+        corruption in corruption(),
     ) {
         let made: Vec<Vec<u8>> =
             bodies.iter().enumerate().map(|(n, body)| response(&format!("r{n}"), body)).collect();
         let mut file = made.concat();
-        let hit = mishap.strike(&mut file);
+        let hit = corruption.apply(&mut file);
         let seen = read(&file);
         let mut start = 0;
         let mut intact = 0;
@@ -645,7 +646,7 @@ proptest! {
             if hit.end <= start || end <= hit.start {
                 intact += 1;
                 let id = format!("r{n}");
-                prop_assert!(ids(&seen).contains(&id.as_str()), "{id} is lost after {mishap:?}: {seen:?}");
+                prop_assert!(ids(&seen).contains(&id.as_str()), "{id} is lost after {corruption:?}: {seen:?}");
             }
             start = end;
         }
@@ -655,7 +656,7 @@ proptest! {
     #[test]
     fn many_mishaps_are_survived(
         bodies in prop::collection::vec(body(), 1..10),
-        mishaps in prop::collection::vec(mishap(), 1..8),
+        corruptions in prop::collection::vec(corruption(), 1..8),
         kind in prop::sample::select(vec![Compression::None, Compression::Gzip, Compression::Zstd, Compression::Bzip2]),
         step in 1usize..200,
         limit in 50usize..2000,
@@ -665,9 +666,9 @@ proptest! {
             .enumerate()
             .flat_map(|(n, body)| compress(kind, &response(&format!("r{n}"), body)))
             .collect();
-        for mishap in mishaps {
+        for corruption in corruptions {
             if !file.is_empty() {
-                mishap.strike(&mut file);
+                corruption.apply(&mut file);
             }
         }
         let seen = read_with(&file, &Setting { limit, step });
@@ -680,7 +681,7 @@ proptest! {
     #[test]
     fn damage_in_members_costs_no_record_of_another(
         bodies in prop::collection::vec(body(), 1..8),
-        mishap in mishap(),
+        corruption in corruption(),
         kind in prop_oneof![Just(Compression::Gzip), Just(Compression::Zstd), Just(Compression::Bzip2)],
     ) {
         let members: Vec<Vec<u8>> = bodies
@@ -689,7 +690,7 @@ proptest! {
             .map(|(n, body)| compress(kind, &response(&format!("r{n}"), body)))
             .collect();
         let mut file = members.concat();
-        let hit = mishap.strike(&mut file);
+        let hit = corruption.apply(&mut file);
         let seen = read(&file);
         let mut start = 0;
         for (n, member) in members.iter().enumerate() {
@@ -698,7 +699,7 @@ proptest! {
                 let id = format!("r{n}");
                 // Damage in the first magic bytes hides that the file is compressed at all.
                 if hit.start >= 10 {
-                    prop_assert!(ids(&seen).contains(&id.as_str()), "{id} is lost after {mishap:?}: {seen:?}");
+                    prop_assert!(ids(&seen).contains(&id.as_str()), "{id} is lost after {corruption:?}: {seen:?}");
                 }
             }
             start = end;
@@ -729,10 +730,10 @@ fn fields_of_the_header_can_be_asked_for_by_any_spelling_of_their_name() {
     let file = b"WARC/1.0\r\nWARC-Type: conversion\r\nwarc-date: 2026-01-31T00:00:00Z\r\nX-Long:  one\r\n\t two\r\nX-Empty:\r\n\
         Content-Length: 4\r\n\r\ntext\r\n\r\nWARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 12\r\n\r\nX-Long: text\r\n\r\n";
     let names = ["WARC-Date", "x-long", "X-Empty", "Content-Length", ""];
-    let (stream, mut ledger) = Setting::default().open(file);
+    let (stream, mut counter) = Setting::default().open(file);
     let extras = names.iter().map(|name| (*name).to_owned()).collect();
-    ledger.options = std::sync::Arc::new(crate::ReadOptions { extras, ..Default::default() });
-    let mut reader = Warc::new(stream, ledger);
+    counter.options = std::sync::Arc::new(crate::ReadOptions { extras, ..Default::default() });
+    let mut reader = Warc::new(stream, counter);
     let mut all = Vec::new();
     while let Some(Item::Document(document)) = reader.next().unwrap() {
         all.push([0, 1, 2, 3, 4].map(|index| document.extras.get(index).map(str::to_owned)));

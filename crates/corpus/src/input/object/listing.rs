@@ -10,8 +10,8 @@ use object_store::{Error, GetOptions, ObjectMeta, ObjectStore};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::address::{Address, KeyPattern};
-use super::{Bucket, plain};
-use crate::no_data::{self, LeftOut};
+use super::{Bucket, to_io_error};
+use crate::non_data_files::{self, LeftOutFiles};
 use crate::{Origin, Shard};
 
 /// The shards that `address` names, in the order of their keys' bytes, and the key of the folder that they lie in; none when
@@ -21,11 +21,11 @@ use crate::{Origin, Shard};
 pub(super) async fn find(
     bucket: &dyn Bucket,
     address: &Address<'_>,
-    left_out: &mut LeftOut,
+    left_out: &mut LeftOutFiles,
 ) -> io::Result<(Vec<Shard>, String)> {
     if address.is_pattern() {
         let Some(pattern) = KeyPattern::new(address.key) else { return Ok(Default::default()) };
-        let found = all(bucket, pattern.fixed, |key| pattern.takes(key)).await.map_err(plain)?;
+        let found = all(bucket, pattern.fixed, |key| pattern.takes(key)).await.map_err(to_io_error)?;
         return Ok((shards(address, &found), pattern.folder().to_owned()));
     }
     let folder = || address.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
@@ -34,10 +34,10 @@ pub(super) async fn find(
         return Ok((vec![shard(address, object)], folder()));
     }
     let prefix = address.prefix();
-    let mut found = all(bucket, &prefix, |_| true).await.map_err(plain)?;
+    let mut found = all(bucket, &prefix, |_| true).await.map_err(to_io_error)?;
     found.retain(|object| {
         let key = object.location.as_ref();
-        let reason = key.get(prefix.len()..).and_then(no_data::by_key);
+        let reason = key.get(prefix.len()..).and_then(non_data_files::by_key);
         reason.into_iter().for_each(|reason| left_out.add(reason, || address.with_key(key)));
         reason.is_none()
     });
@@ -55,7 +55,7 @@ async fn single(bucket: &dyn Bucket, address: &Address<'_>) -> io::Result<Option
     match describe(bucket, &address.path()?).await {
         Ok(object) => Ok(Some(object)),
         Err(Error::NotFound { .. }) => Ok(None),
-        Err(error) => Err(plain(error)),
+        Err(error) => Err(to_io_error(error)),
     }
 }
 

@@ -12,7 +12,7 @@ use object_store::path::Path;
 use object_store::{Error, GetOptions, GetRange, GetResult};
 
 use super::listing::describe;
-use super::{Bucket, plain, runtime};
+use super::{Bucket, runtime, to_io_error};
 
 /// Bytes of one request: long enough to hide the way to the store, short enough to repeat.
 const RANGE: u64 = 8 << 20;
@@ -32,15 +32,15 @@ impl Ranges {
     pub(super) fn open(bucket: Arc<dyn Bucket>, path: Path, address: &str) -> io::Result<Self> {
         // Without room in the channel the thread holds one part at most.
         let (sender, parts) = sync_channel(0);
-        let object = Object { bucket, path, address: address.to_owned(), tag: None };
+        let object = ObjectFetcher { bucket, path, address: address.to_owned(), tag: None };
         thread::Builder::new().name("object-read".to_owned()).spawn(move || object.send(&sender))?;
         let mut ranges = Ranges { parts, part: Cursor::default(), ended: false };
-        ranges.turn()?;
+        ranges.next_part()?;
         Ok(ranges)
     }
 
     /// Goes on to the next part.
-    fn turn(&mut self) -> io::Result<()> {
+    fn next_part(&mut self) -> io::Result<()> {
         // The last part is empty: a thread that died does not look like the end of the object.
         let lost = || Err(io::Error::other("the thread that reads the object ended before it"));
         let part = self.parts.recv().unwrap_or_else(|_| lost())?;
@@ -57,13 +57,13 @@ impl Read for Ranges {
             if length > 0 || self.ended || out.is_empty() {
                 return Ok(length);
             }
-            self.turn()?;
+            self.next_part()?;
         }
     }
 }
 
 /// The thread's side.
-struct Object {
+struct ObjectFetcher {
     bucket: Arc<dyn Bucket>,
     path: Path,
     address: String,
@@ -71,7 +71,7 @@ struct Object {
     tag: Option<String>,
 }
 
-impl Object {
+impl ObjectFetcher {
     /// Sends part after part until the end, the first failure, or the loss of the receiver.
     fn send(mut self, sender: &SyncSender<Part>) {
         let runtime = match runtime() {
@@ -103,7 +103,7 @@ impl Object {
             let sentence = format!("{} from byte {at} on: {error}", self.address);
             io::Error::new(error.kind(), sentence)
         };
-        let (part, size) = fetched.map_err(plain).map_err(placed)?;
+        let (part, size) = fetched.map_err(to_io_error).map_err(placed)?;
         if part.is_empty() {
             return Err(placed(io::Error::new(io::ErrorKind::UnexpectedEof, "the store sent nothing")));
         }
@@ -116,9 +116,9 @@ impl Object {
             Ok(first) => Ok(first),
             Err(error @ Error::Generic { .. }) => match describe(&*self.bucket, &self.path).await {
                 Ok(object) if object.size == 0 => Ok((Vec::new(), 0)),
-                _ => Err(plain(error)),
+                _ => Err(to_io_error(error)),
             },
-            Err(error) => Err(plain(error)),
+            Err(error) => Err(to_io_error(error)),
         }
     }
 

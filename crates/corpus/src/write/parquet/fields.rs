@@ -19,7 +19,7 @@ use crate::formats::others::{Members, push_string};
 const REST: &str = "other_fields";
 
 /// More fields than this are no columns, so that a hostile file does not make a column for each document.
-const MOST: usize = 1000;
+const MOST_COLUMNS: usize = 1000;
 
 /// Whole numbers beyond this are not exact as floating-point ones.
 const EXACT: u64 = 1 << 53;
@@ -76,7 +76,7 @@ pub(super) struct FieldColumns {
 
 impl FieldColumns {
     /// The columns for documents with these other fields, as JSON objects; `None` when they have none.
-    pub(super) fn seen<'t>(objects: impl Iterator<Item = &'t str>) -> Option<Self> {
+    pub(super) fn infer<'t>(objects: impl Iterator<Item = &'t str>) -> Option<Self> {
         let mut columns: Vec<(String, Kind)> = Vec::new();
         let mut any = false;
         for object in objects {
@@ -85,7 +85,9 @@ impl FieldColumns {
                 let kind = Kind::of(value.get());
                 match columns.iter().position(|(known, _)| *known == name) {
                     Some(column) => columns[column].1 = columns[column].1.with(kind),
-                    None if columns.len() < MOST && name != REST => columns.push((name.into_owned(), kind)),
+                    None if columns.len() < MOST_COLUMNS && name != REST => {
+                        columns.push((name.into_owned(), kind))
+                    }
                     None => {}
                 }
             }
@@ -230,7 +232,7 @@ mod tests {
     #[test]
     fn the_kind_of_a_column_follows_from_all_its_values() {
         let kinds = |objects: &[&str]| {
-            FieldColumns::seen(objects.iter().copied()).map(|columns| columns.columns).unwrap_or_default()
+            FieldColumns::infer(objects.iter().copied()).map(|columns| columns.columns).unwrap_or_default()
         };
         let named = |name: &str, kind| (name.to_owned(), kind);
         assert_eq!(
@@ -251,7 +253,7 @@ mod tests {
             [named("a", Kind::Json)],
             "it would lose its last digits"
         );
-        assert!(FieldColumns::seen(["", "{}"].into_iter()).is_none());
+        assert!(FieldColumns::infer(["", "{}"].into_iter()).is_none());
     }
 
     #[test]

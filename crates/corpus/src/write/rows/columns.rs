@@ -27,7 +27,7 @@ const TEXT_BYTES: usize = 48;
 const RECIPE: &str = "lookalike.recipe";
 
 /// A table on its way into a file.
-pub(super) struct Columns {
+pub(super) struct ParquetTable {
     pending: Pending,
     writer: SerializedFileWriter<File>,
     columns: Vec<Values>,
@@ -35,7 +35,7 @@ pub(super) struct Columns {
     bytes: usize,
 }
 
-impl Columns {
+impl ParquetTable {
     pub(super) fn create(target: &Path, columns: &[Column], recipe: &str) -> Result<Self, CorpusError> {
         let (file, pending) = Pending::begin(target)?;
         let failed = |error| failure(&pending, error);
@@ -50,7 +50,7 @@ impl Columns {
         let writer =
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
         let columns = columns.iter().map(|column| Values::of(column.kind)).collect();
-        Ok(Columns { pending, writer, columns, bytes: 0 })
+        Ok(ParquetTable { pending, writer, columns, bytes: 0 })
     }
 
     /// Adds a row whose cells fit.
@@ -126,15 +126,15 @@ fn schema(columns: &[Column]) -> String {
 
 /// The values of one column that are not yet written.
 struct Values {
-    values: Stored,
+    values: ColumnData,
     levels: Levels,
 }
 
-enum Stored {
+enum ColumnData {
     Numbers(Vec<i64>),
     Floats(Vec<f64>),
     Texts(Texts),
-    Truths(Vec<bool>),
+    Bools(Vec<bool>),
 }
 
 /// For each position where a value may be, whether it is there, and whether it goes on with the row before.
@@ -164,10 +164,10 @@ impl Levels {
 impl Values {
     fn of(kind: Kind) -> Self {
         let values = match kind {
-            Kind::U64 | Kind::ListOfU64 => Stored::Numbers(Vec::new()),
-            Kind::OptionalF64 => Stored::Floats(Vec::new()),
-            Kind::Text | Kind::OptionalText | Kind::ListOfText => Stored::Texts(Texts::default()),
-            Kind::Bool => Stored::Truths(Vec::new()),
+            Kind::U64 | Kind::ListOfU64 => ColumnData::Numbers(Vec::new()),
+            Kind::OptionalF64 => ColumnData::Floats(Vec::new()),
+            Kind::Text | Kind::OptionalText | Kind::ListOfText => ColumnData::Texts(Texts::default()),
+            Kind::Bool => ColumnData::Bools(Vec::new()),
         };
         let nested = matches!(kind, Kind::ListOfText | Kind::ListOfU64);
         let optional = nested || matches!(kind, Kind::OptionalF64 | Kind::OptionalText);
@@ -177,25 +177,25 @@ impl Values {
     /// Adds the cell of one row; returns the bytes of memory that it takes, about.
     fn push(&mut self, cell: Cell<'_>) -> usize {
         match (&mut self.values, cell) {
-            (Stored::Numbers(numbers), Cell::U64(number)) => {
+            (ColumnData::Numbers(numbers), Cell::U64(number)) => {
                 self.levels.push(1) + push_numbers(numbers, &[number])
             }
-            (Stored::Numbers(numbers), Cell::ListOfU64(list)) => {
+            (ColumnData::Numbers(numbers), Cell::ListOfU64(list)) => {
                 self.levels.push(list.len()) + push_numbers(numbers, list)
             }
-            (Stored::Floats(floats), Cell::OptionalF64(float)) => {
+            (ColumnData::Floats(floats), Cell::OptionalF64(float)) => {
                 floats.extend(float);
                 self.levels.push(usize::from(float.is_some())) + size_of::<f64>()
             }
-            (Stored::Texts(texts), Cell::Text(text)) => self.levels.push(1) + push_texts(texts, &[text]),
-            (Stored::Texts(texts), Cell::OptionalText(text)) => {
+            (ColumnData::Texts(texts), Cell::Text(text)) => self.levels.push(1) + push_texts(texts, &[text]),
+            (ColumnData::Texts(texts), Cell::OptionalText(text)) => {
                 self.levels.push(usize::from(text.is_some())) + push_texts(texts, text.as_slice())
             }
-            (Stored::Texts(texts), Cell::ListOfText(list)) => {
+            (ColumnData::Texts(texts), Cell::ListOfText(list)) => {
                 self.levels.push(list.len()) + push_texts(texts, list)
             }
-            (Stored::Truths(truths), Cell::Bool(truth)) => {
-                truths.push(truth);
+            (ColumnData::Bools(bools), Cell::Bool(truth)) => {
+                bools.push(truth);
                 1
             }
             // The row has been checked.
@@ -206,8 +206,8 @@ impl Values {
     /// Adds one value of a list; returns the bytes of memory that it takes, about.
     fn push_value(&mut self, value: ListValue) -> usize {
         match (&mut self.values, value) {
-            (Stored::Numbers(numbers), ListValue::U64(number)) => push_numbers(numbers, &[number]),
-            (Stored::Texts(texts), ListValue::Text(text)) => push_texts(texts, &[&text]),
+            (ColumnData::Numbers(numbers), ListValue::U64(number)) => push_numbers(numbers, &[number]),
+            (ColumnData::Texts(texts), ListValue::Text(text)) => push_texts(texts, &[&text]),
             // The row has been checked.
             _ => 0,
         }
@@ -217,20 +217,20 @@ impl Values {
     fn write(&mut self, group: &mut SerializedRowGroupWriter<'_, File>) -> Result<(), ParquetError> {
         let levels = &mut self.levels;
         match &mut self.values {
-            Stored::Numbers(numbers) => {
+            ColumnData::Numbers(numbers) => {
                 write_column::<Int64Type>(group, numbers, levels)?;
                 numbers.clear();
             }
-            Stored::Floats(floats) => {
+            ColumnData::Floats(floats) => {
                 write_column::<DoubleType>(group, floats, levels)?;
                 floats.clear();
             }
-            Stored::Texts(texts) => {
+            ColumnData::Texts(texts) => {
                 write_column::<ByteArrayType>(group, &std::mem::take(texts).into_values(), levels)?;
             }
-            Stored::Truths(truths) => {
-                write_column::<BoolType>(group, truths, levels)?;
-                truths.clear();
+            ColumnData::Bools(bools) => {
+                write_column::<BoolType>(group, bools, levels)?;
+                bools.clear();
             }
         }
         levels.definitions.clear();

@@ -4,13 +4,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Progress, Records, copy_stored, is_one_document};
+use super::{Progress, RecordWriter, copy_stored, is_one_document};
 use crate::input::Stream;
 use crate::{CorpusError, Format, Item, Origin, ReadOptions, Reader, Shard};
 
 /// Counts of the rejected records of a shard, copied and lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Rejects {
+pub struct RejectedCounts {
     /// Records that were rejected.
     pub records: u64,
     /// Records of which nothing could be copied: damage has left no byte of them, or their format has no records that stand alone.
@@ -31,7 +31,7 @@ pub fn copy_rejected(
     target: &Path,
     refused: &mut dyn FnMut(u64) -> bool,
     progress: &mut Progress<'_>,
-) -> Result<Option<Rejects>, CorpusError> {
+) -> Result<Option<RejectedCounts>, CorpusError> {
     if shard.origin == Origin::Stdin {
         return Err(CorpusError::ReadOnce { name: shard.name.clone() });
     }
@@ -43,14 +43,14 @@ pub fn copy_rejected(
         _ if is_one_document(format) => {
             let found = count(reader, refused, progress)?;
             match found {
-                Some(Rejects { records, .. }) if records > 0 => {
+                Some(RejectedCounts { records, .. }) if records > 0 => {
                     copy_stored(shard, target)?;
-                    Ok(Some(Rejects { records, lost: 0 }))
+                    Ok(Some(RejectedCounts { records, lost: 0 }))
                 }
                 found => Ok(found),
             }
         }
-        _ => copy_stretches(shard, options, reader, target, refused, progress),
+        _ => copy_byte_ranges(shard, options, reader, target, refused, progress),
     }
 }
 
@@ -59,14 +59,14 @@ fn count(
     mut reader: Reader,
     refused: &mut dyn FnMut(u64) -> bool,
     progress: &mut Progress<'_>,
-) -> Result<Option<Rejects>, CorpusError> {
+) -> Result<Option<RejectedCounts>, CorpusError> {
     let mut records = 0;
     loop {
         if progress(reader.consumed()).is_break() {
             return Ok(None);
         }
         match reader.next()? {
-            None => return Ok(Some(Rejects { records, lost: records })),
+            None => return Ok(Some(RejectedCounts { records, lost: records })),
             Some(Item::Rejected(_)) => records += 1,
             Some(Item::Document(document)) => records += u64::from(refused(document.place.record)),
             Some(Item::Skipped(_)) => {}
@@ -85,24 +85,24 @@ fn copy_rows(
     _: &Path,
     _: &mut dyn FnMut(u64) -> bool,
     _: &mut Progress<'_>,
-) -> Result<Option<Rejects>, CorpusError> {
+) -> Result<Option<RejectedCounts>, CorpusError> {
     Err(CorpusError::NotBuilt { name: shard.name.clone(), feature: "parquet" })
 }
 
-fn copy_stretches(
+fn copy_byte_ranges(
     shard: &Shard,
     options: &Arc<ReadOptions>,
     mut reader: Reader,
     target: &Path,
     refused: &mut dyn FnMut(u64) -> bool,
     progress: &mut Progress<'_>,
-) -> Result<Option<Rejects>, CorpusError> {
-    let mut records = Records::begin(&shard.name, &reader, target)?;
+) -> Result<Option<RejectedCounts>, CorpusError> {
+    let mut records = RecordWriter::begin(&shard.name, &reader, target)?;
     records.preamble(reader.preamble(), false)?;
     let preamble = records.written;
     let stream = shard.stream(options, &Arc::default(), &Arc::default())?;
-    let mut stretches = Stretches { shard, stream, records, open: None };
-    let mut found = Rejects::default();
+    let mut copier = RejectedCopier { shard, stream, records, open: None };
+    let mut found = RejectedCounts::default();
     loop {
         if progress(reader.consumed()).is_break() {
             return Ok(None);
@@ -111,20 +111,20 @@ fn copy_stretches(
             None => break,
             Some(Item::Rejected(rejection)) => {
                 found.records += 1;
-                found.lost += stretches.reject(rejection.place.position)?;
+                found.lost += copier.reject(rejection.place.position)?;
             }
-            Some(Item::Skipped(skip)) => found.lost += stretches.end(skip.position)?,
+            Some(Item::Skipped(skip)) => found.lost += copier.end(skip.position)?,
             Some(Item::Document(document)) => {
-                found.lost += stretches.end(document.place.position)?;
+                found.lost += copier.end(document.place.position)?;
                 if refused(document.place.record) {
                     found.records += 1;
-                    stretches.records.copy(document.raw.unwrap_or_default())?;
+                    copier.records.copy(document.raw.unwrap_or_default())?;
                 }
             }
         }
     }
-    found.lost += stretches.end(u64::MAX)?;
-    let Stretches { records, .. } = stretches;
+    found.lost += copier.end(u64::MAX)?;
+    let RejectedCopier { records, .. } = copier;
     if records.written > preamble {
         records.sink.finish()?;
     }
@@ -132,15 +132,15 @@ fn copy_stretches(
 }
 
 /// The bytes of a shard beside its reader: what the reader rejects is copied from here.
-struct Stretches<'s> {
+struct RejectedCopier<'s> {
     shard: &'s Shard,
     stream: Stream,
-    records: Records<'s>,
+    records: RecordWriter<'s>,
     /// Offset of the record that was rejected last.
     open: Option<u64>,
 }
 
-impl Stretches<'_> {
+impl RejectedCopier<'_> {
     /// Begins a record that is rejected at `position`; returns the number of records before it that had no bytes.
     fn reject(&mut self, position: u64) -> Result<u64, CorpusError> {
         let lost = self.end(position)?;
@@ -155,7 +155,11 @@ impl Stretches<'_> {
         pass(&mut self.stream, begin, |_| Ok(())).map_err(|error| error.named(name))?;
         let (records, mut written) = (&mut self.records, false);
         let copied = pass(&mut self.stream, position, |piece| {
-            if std::mem::replace(&mut written, true) { records.go_on(piece) } else { records.copy(piece) }
+            if std::mem::replace(&mut written, true) {
+                records.continue_record(piece)
+            } else {
+                records.copy(piece)
+            }
         });
         copied.map_err(|error| error.named(name))?;
         Ok(u64::from(!written))

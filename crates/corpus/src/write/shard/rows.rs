@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use super::{Copied, Decide, Progress, Rejects, Verdict, write_file};
-use crate::write::parquet::{Halt, RowCopy};
+use super::{CopyCounts, Decide, Progress, RejectedCounts, Verdict, write_file};
+use crate::write::parquet::{CopyAbort, RowCopy};
 use crate::write::pending::Temporary;
 use crate::write::sink::Sink;
 use crate::{Compression, CorpusError, Item, Origin, ReadOptions, Reader, Shard};
@@ -18,14 +18,14 @@ pub(super) fn copy(
     target: &Path,
     mut decide: Decide<'_>,
     progress: &mut Progress<'_>,
-) -> Result<Option<Copied>, CorpusError> {
+) -> Result<Option<CopyCounts>, CorpusError> {
     let compression = reader.compression();
-    let (annotated, mut copied) = (decide.annotates(), Copied::default());
+    let (annotated, mut copied) = (decide.annotates(), CopyCounts::default());
     let mut next = |row| {
         if progress(reader.consumed()).is_break() {
-            return Err(Halt::Stopped);
+            return Err(CopyAbort::Stopped);
         }
-        let verdict = match reader.next().map_err(Halt::Failed)? {
+        let verdict = match reader.next().map_err(CopyAbort::Failed)? {
             Some(Item::Document(document)) if document.place.position == row => {
                 decide.verdict(document.place.record)
             }
@@ -33,14 +33,14 @@ pub(super) fn copy(
                 copied.rejected += 1;
                 return Ok(Verdict::Drop);
             }
-            _ => return Err(Halt::Failed(changed(shard))),
+            _ => return Err(CopyAbort::Failed(changed(shard))),
         };
         copied.count(verdict);
         Ok(verdict)
     };
     let source = Source::of(shard, options, compression)?;
     let done = source.copy((shard, options), target, compression, (annotated, false), &mut next)?;
-    Ok(done.map(|_| Copied { source: reader.digest(), ..copied }))
+    Ok(done.map(|_| CopyCounts { source: reader.digest(), ..copied }))
 }
 
 /// Copies the rows that cannot be read as documents, from row groups that can be decoded.
@@ -51,26 +51,26 @@ pub(super) fn copy_rejected(
     target: &Path,
     refused: &mut dyn FnMut(u64) -> bool,
     progress: &mut Progress<'_>,
-) -> Result<Option<Rejects>, CorpusError> {
+) -> Result<Option<RejectedCounts>, CorpusError> {
     let compression = reader.compression();
     let mut records = 0;
     let mut next = |row| {
         if progress(reader.consumed()).is_break() {
-            return Err(Halt::Stopped);
+            return Err(CopyAbort::Stopped);
         }
-        let rejected = match reader.next().map_err(Halt::Failed)? {
+        let rejected = match reader.next().map_err(CopyAbort::Failed)? {
             Some(Item::Document(document)) if document.place.position == row => {
                 refused(document.place.record)
             }
             Some(Item::Rejected(rejection)) if rejection.place.position == row => true,
-            _ => return Err(Halt::Failed(changed(shard))),
+            _ => return Err(CopyAbort::Failed(changed(shard))),
         };
         records += u64::from(rejected);
         Ok(if rejected { Verdict::Keep } else { Verdict::Drop })
     };
     let source = Source::of(shard, options, compression)?;
     let lost = source.copy((shard, options), target, compression, (false, true), &mut next)?;
-    Ok(lost.map(|lost| Rejects { records, lost }))
+    Ok(lost.map(|lost| RejectedCounts { records, lost }))
 }
 
 /// A Parquet file that is no longer compressed as a whole.
@@ -94,14 +94,14 @@ impl<'s> Source<'s> {
         target: &Path,
         compression: Compression,
         (annotated, rejects): (bool, bool),
-        next: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
+        next: &mut dyn FnMut(u64) -> Result<Verdict, CopyAbort>,
     ) -> Result<Option<u64>, CorpusError> {
         let source = match self {
             Source::File(path) => path,
             Source::Spooled(temporary) => temporary.path(),
         };
-        let share = options.decoding.share();
-        let copying = RowCopy { source, name: &shard.name, annotated, rejects, share };
+        let budget = options.decoding.budget();
+        let copying = RowCopy { source, name: &shard.name, annotated, rejects, budget };
         let outcome = if compression == Compression::None {
             copying.run(target, next)
         } else {
@@ -109,8 +109,8 @@ impl<'s> Source<'s> {
         };
         match outcome {
             Ok(lost) => Ok(Some(lost)),
-            Err(Halt::Stopped) => Ok(None),
-            Err(Halt::Failed(error)) => Err(error),
+            Err(CopyAbort::Stopped) => Ok(None),
+            Err(CopyAbort::Failed(error)) => Err(error),
         }
     }
 }
@@ -119,16 +119,17 @@ fn copy_compressed(
     copying: &RowCopy<'_>,
     target: &Path,
     compression: Compression,
-    next: &mut dyn FnMut(u64) -> Result<Verdict, Halt>,
-) -> Result<u64, Halt> {
-    let sink = Sink::create(target, compression).map_err(Halt::Failed)?;
-    let (_, scratch) = Temporary::scratch()
-        .map_err(|source| Halt::Failed(CorpusError::Write { name: target.display().to_string(), source }))?;
+    next: &mut dyn FnMut(u64) -> Result<Verdict, CopyAbort>,
+) -> Result<u64, CopyAbort> {
+    let sink = Sink::create(target, compression).map_err(CopyAbort::Failed)?;
+    let (_, scratch) = Temporary::scratch().map_err(|source| {
+        CopyAbort::Failed(CorpusError::Write { name: target.display().to_string(), source })
+    })?;
     let lost = copying.run(scratch.path(), next)?;
     if copying.rejects && std::fs::metadata(scratch.path()).is_ok_and(|facts| facts.len() == 0) {
         return Ok(lost);
     }
-    write_file(scratch.path(), sink).map_err(Halt::Failed)?;
+    write_file(scratch.path(), sink).map_err(CopyAbort::Failed)?;
     Ok(lost)
 }
 

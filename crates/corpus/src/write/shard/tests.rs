@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Corpus;
-use crate::formats::testing::{Page, Seen, compress, damaged};
+use crate::formats::testing::{OwnedItem, Page, compress, damaged};
 
 const COMPRESSIONS: [Compression; 6] = [
     Compression::None,
@@ -17,18 +17,18 @@ const COMPRESSIONS: [Compression; 6] = [
 ];
 
 /// A folder with a shard in it and a place for its copy.
-struct Desk {
+struct CopyFixture {
     folder: tempfile::TempDir,
     corpus: Corpus,
 }
 
-impl Desk {
+impl CopyFixture {
     fn with(name: &str, content: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         fs::write(&path, content).unwrap();
         let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();
-        Desk { folder, corpus }
+        CopyFixture { folder, corpus }
     }
 
     /// The copy bears the ending of the source, as copies do.
@@ -36,17 +36,17 @@ impl Desk {
         self.folder.path().join(format!("copy-{}", self.corpus.shards()[0].name))
     }
 
-    fn copy(&self, decide: Decide<'_>) -> Result<Option<Copied>, CorpusError> {
+    fn copy(&self, decide: Decide<'_>) -> Result<Option<CopyCounts>, CorpusError> {
         let mut go_on = |_| ControlFlow::Continue(());
         copy_shard(&self.corpus.shards()[0], self.corpus.options(), &self.target(), decide, &mut go_on)
     }
 
-    fn copy_plain(&self, mut keep: impl FnMut(u64) -> bool) -> Copied {
+    fn copy_plain(&self, mut keep: impl FnMut(u64) -> bool) -> CopyCounts {
         let mut decide = |record| if keep(record) { Fate::Keep } else { Fate::Drop };
         self.copy(Decide::Plain(&mut decide)).unwrap().unwrap()
     }
 
-    fn annotate(&self, mut keep: impl FnMut(u64) -> bool) -> Result<Copied, CorpusError> {
+    fn annotate(&self, mut keep: impl FnMut(u64) -> bool) -> Result<CopyCounts, CorpusError> {
         let mut decide =
             |record| keep(record).then_some(Note { cluster: record + 100, copies: u64::MAX - record });
         self.copy(Decide::Annotated(&mut decide)).map(Option::unwrap)
@@ -58,13 +58,13 @@ impl Desk {
 }
 
 /// All items of a file, without the positions of its documents.
-fn items(path: &Path) -> Vec<Seen> {
+fn items(path: &Path) -> Vec<OwnedItem> {
     let corpus = Corpus::open(&[path], ReadOptions::default()).unwrap();
     let mut reader = corpus.shards()[0].open(corpus.options()).unwrap();
     let mut all = Vec::new();
     while let Some(item) = reader.next().unwrap() {
         all.push(match item.into() {
-            Seen::Document(page) => Seen::Document(Page { position: 0, ..page }),
+            OwnedItem::Document(page) => OwnedItem::Document(Page { position: 0, ..page }),
             other => other,
         });
     }
@@ -108,8 +108,8 @@ fn files() -> Vec<(&'static str, String)> {
 }
 
 /// Ids follow the record number where a format has none; then they change when records before them go.
-fn without_own_id(mut item: Seen) -> Seen {
-    if let Seen::Document(page) = &mut item
+fn without_own_id(mut item: OwnedItem) -> OwnedItem {
+    if let OwnedItem::Document(page) = &mut item
         && page.id.contains('#')
     {
         page.id.clear();
@@ -122,24 +122,24 @@ fn every_third_record_can_be_dropped_from_every_format_and_compression() {
     for (name, content) in files() {
         for compression in COMPRESSIONS {
             let file = compress(compression, content.as_bytes());
-            let desk = Desk::with(&format!("{name}{}", compression.suffix()), &file);
-            let before = items(&desk.folder.path().join(&desk.corpus.shards()[0].name));
-            let copied = desk.copy_plain(|record| record % 3 != 0);
+            let fixture = CopyFixture::with(&format!("{name}{}", compression.suffix()), &file);
+            let before = items(&fixture.folder.path().join(&fixture.corpus.shards()[0].name));
+            let copied = fixture.copy_plain(|record| record % 3 != 0);
             let skipped = u64::from(name == "a.warc" || name == "a.arc");
             assert_eq!(
                 copied,
-                Copied { kept: 6, dropped: 4, rejected: 0, skipped, source: copied.source },
+                CopyCounts { kept: 6, dropped: 4, rejected: 0, skipped, source: copied.source },
                 "{name}"
             );
             let mut record = 0;
             let kept = before.into_iter().filter(|item| {
-                let dropped = matches!(item, Seen::Document(_)) && record % 3 == 0;
-                record += u64::from(matches!(item, Seen::Document(_)));
+                let dropped = matches!(item, OwnedItem::Document(_)) && record % 3 == 0;
+                record += u64::from(matches!(item, OwnedItem::Document(_)));
                 !dropped
             });
-            let after: Vec<Seen> = items(&desk.target()).into_iter().map(without_own_id).collect();
+            let after: Vec<OwnedItem> = items(&fixture.target()).into_iter().map(without_own_id).collect();
             assert_eq!(after, kept.map(without_own_id).collect::<Vec<_>>(), "{name} {compression:?}");
-            assert_eq!(Compression::seen(&desk.copied(), Compression::None), compression, "{name}");
+            assert_eq!(Compression::detect(&fixture.copied(), Compression::None), compression, "{name}");
         }
     }
 }
@@ -149,9 +149,9 @@ fn a_file_of_which_nothing_is_dropped_is_copied_as_it_is() {
     for (name, content) in files() {
         for compression in COMPRESSIONS {
             let file = compress(compression, content.as_bytes());
-            let desk = Desk::with(&format!("{name}{}", compression.suffix()), &file);
-            desk.copy_plain(|_| true);
-            assert_eq!(desk.copied(), file, "{name} {compression:?}");
+            let fixture = CopyFixture::with(&format!("{name}{}", compression.suffix()), &file);
+            fixture.copy_plain(|_| true);
+            assert_eq!(fixture.copied(), file, "{name} {compression:?}");
         }
     }
     for (name, content) in [
@@ -162,36 +162,37 @@ fn a_file_of_which_nothing_is_dropped_is_copied_as_it_is() {
         ("a.jsonl", ""),
         ("a.csv", ""),
     ] {
-        let desk = Desk::with(name, content.as_bytes());
-        assert_eq!(desk.copy_plain(|_| true).rejected, 0);
-        assert_eq!(desk.copied(), content.as_bytes(), "{name}");
+        let fixture = CopyFixture::with(name, content.as_bytes());
+        assert_eq!(fixture.copy_plain(|_| true).rejected, 0);
+        assert_eq!(fixture.copied(), content.as_bytes(), "{name}");
     }
 }
 
 #[test]
 fn what_stands_before_the_first_record_stays_there() {
-    let desk = Desk::with("a.csv", "\u{feff}id,text\na,1\nb,2\n".as_bytes());
-    desk.copy_plain(|record| record == 1);
-    assert_eq!(desk.copied(), "\u{feff}id,text\nb,2\n".as_bytes());
-    let desk = Desk::with("a.jsonl", "\u{feff}{\"text\":\"a\"}\n{\"text\":\"b\"}".as_bytes());
-    desk.copy_plain(|record| record == 1);
-    assert_eq!(desk.copied(), "\u{feff}{\"text\":\"b\"}".as_bytes());
-    let desk = Desk::with("a.csv", b"id,text\na,1\n");
-    desk.copy_plain(|_| false);
-    assert_eq!(desk.copied(), b"id,text\n");
+    let fixture = CopyFixture::with("a.csv", "\u{feff}id,text\na,1\nb,2\n".as_bytes());
+    fixture.copy_plain(|record| record == 1);
+    assert_eq!(fixture.copied(), "\u{feff}id,text\nb,2\n".as_bytes());
+    let fixture = CopyFixture::with("a.jsonl", "\u{feff}{\"text\":\"a\"}\n{\"text\":\"b\"}".as_bytes());
+    fixture.copy_plain(|record| record == 1);
+    assert_eq!(fixture.copied(), "\u{feff}{\"text\":\"b\"}".as_bytes());
+    let fixture = CopyFixture::with("a.csv", b"id,text\na,1\n");
+    fixture.copy_plain(|_| false);
+    assert_eq!(fixture.copied(), b"id,text\n");
 }
 
 #[test]
 fn rejected_records_are_counted_and_left_out() {
-    let desk = Desk::with("a.jsonl", b"{\"text\":\"a\"}\noops\n{\"text\":\"b\"}\n{}\n{\"text\":\"c\"}\n");
+    let fixture =
+        CopyFixture::with("a.jsonl", b"{\"text\":\"a\"}\noops\n{\"text\":\"b\"}\n{}\n{\"text\":\"c\"}\n");
     let mut asked = Vec::new();
-    let copied = desk.copy_plain(|record| {
+    let copied = fixture.copy_plain(|record| {
         asked.push(record);
         record != 2
     });
-    assert_eq!(copied, Copied { kept: 2, dropped: 1, rejected: 2, skipped: 0, source: copied.source });
+    assert_eq!(copied, CopyCounts { kept: 2, dropped: 1, rejected: 2, skipped: 0, source: copied.source });
     assert_eq!(asked, [0, 2, 4]);
-    assert_eq!(desk.copied(), b"{\"text\":\"a\"}\n{\"text\":\"c\"}\n");
+    assert_eq!(fixture.copied(), b"{\"text\":\"a\"}\n{\"text\":\"c\"}\n");
 }
 
 #[test]
@@ -203,25 +204,25 @@ fn a_file_that_is_one_document_is_copied_as_it_is_or_not_at_all() {
         ("a.eml", message.to_vec()),
         ("a.txt.xz", compress(Compression::Xz, b"a text")),
     ] {
-        let desk = Desk::with(name, &content);
-        let dropped = desk.copy_plain(|_| false);
+        let fixture = CopyFixture::with(name, &content);
+        let dropped = fixture.copy_plain(|_| false);
         assert!(dropped.source.is_some(), "{name}: a document that is dropped is compared all the same");
         let source = dropped.source;
         assert_eq!(
-            (dropped, desk.target().exists()),
-            (Copied { dropped: 1, source, ..Copied::default() }, false)
+            (dropped, fixture.target().exists()),
+            (CopyCounts { dropped: 1, source, ..CopyCounts::default() }, false)
         );
-        assert_eq!(desk.copy_plain(|_| true), Copied { kept: 1, source, ..Copied::default() });
-        assert_eq!(desk.copied(), content, "{name}");
+        assert_eq!(fixture.copy_plain(|_| true), CopyCounts { kept: 1, source, ..CopyCounts::default() });
+        assert_eq!(fixture.copied(), content, "{name}");
     }
 }
 
 /// Copies what is rejected, and the documents with these record numbers.
-fn copy_what_is_rejected(desk: &Desk, refused: &[u64]) -> Rejects {
-    let (shard, options) = (&desk.corpus.shards()[0], desk.corpus.options());
+fn copy_what_is_rejected(fixture: &CopyFixture, refused: &[u64]) -> RejectedCounts {
+    let (shard, options) = (&fixture.corpus.shards()[0], fixture.corpus.options());
     let mut go_on = |_| ControlFlow::Continue(());
     let mut is_refused = |record: u64| refused.contains(&record);
-    copy_rejected(shard, options, &desk.target(), &mut is_refused, &mut go_on).unwrap().unwrap()
+    copy_rejected(shard, options, &fixture.target(), &mut is_refused, &mut go_on).unwrap().unwrap()
 }
 
 #[test]
@@ -229,18 +230,18 @@ fn rejected_records_are_copied_as_they_stand() {
     let good = "{\"text\":\"a\"}\n";
     let file = format!("oops\n{good}{good}{{\"id\":1}}\n\n{good}last");
     for compression in COMPRESSIONS {
-        let desk = Desk::with("a.jsonl", &compress(compression, file.as_bytes()));
-        assert_eq!(copy_what_is_rejected(&desk, &[2]), Rejects { records: 4, lost: 0 });
+        let fixture = CopyFixture::with("a.jsonl", &compress(compression, file.as_bytes()));
+        assert_eq!(copy_what_is_rejected(&fixture, &[2]), RejectedCounts { records: 4, lost: 0 });
         let mut copied = Vec::new();
-        crate::List::open(&desk.target()).unwrap().read_to_end(&mut copied).unwrap();
+        crate::ListReader::open(&fixture.target()).unwrap().read_to_end(&mut copied).unwrap();
         assert_eq!(String::from_utf8(copied).unwrap(), format!("oops\n{good}{{\"id\":1}}\n\nlast"));
     }
-    let desk = Desk::with("a.csv", b"id,text\n1\n2,two\n3,\"open\n4,four\n");
-    assert_eq!(copy_what_is_rejected(&desk, &[]), Rejects { records: 2, lost: 0 });
-    assert_eq!(desk.copied(), b"id,text\n1\n3,\"open\n");
-    let desk = Desk::with("a.jsonl", good.as_bytes());
-    assert_eq!(copy_what_is_rejected(&desk, &[]), Rejects::default());
-    assert!(!desk.target().exists(), "there is nothing to copy");
+    let fixture = CopyFixture::with("a.csv", b"id,text\n1\n2,two\n3,\"open\n4,four\n");
+    assert_eq!(copy_what_is_rejected(&fixture, &[]), RejectedCounts { records: 2, lost: 0 });
+    assert_eq!(fixture.copied(), b"id,text\n1\n3,\"open\n");
+    let fixture = CopyFixture::with("a.jsonl", good.as_bytes());
+    assert_eq!(copy_what_is_rejected(&fixture, &[]), RejectedCounts::default());
+    assert!(!fixture.target().exists(), "there is nothing to copy");
 }
 
 #[test]
@@ -252,22 +253,23 @@ fn of_damaged_members_what_is_left_is_copied_and_the_rest_is_counted() {
     let members: Vec<Vec<u8>> = (0..4).map(|n| compress(Compression::Gzip, record(n).as_bytes())).collect();
     let mut file = members.concat();
     file[12..30].fill(0xff);
-    let desk = Desk::with("a.warc.gz", &file);
-    assert_eq!(copy_what_is_rejected(&desk, &[]), Rejects { records: 1, lost: 1 });
-    assert!(!desk.target().exists());
+    let fixture = CopyFixture::with("a.warc.gz", &file);
+    assert_eq!(copy_what_is_rejected(&fixture, &[]), RejectedCounts { records: 1, lost: 1 });
+    assert!(!fixture.target().exists());
     let cut = [members.concat(), compress(Compression::Gzip, record(4).as_bytes())[..60].to_vec()].concat();
-    let desk = Desk::with("a.warc.gz", &cut);
-    let found = copy_what_is_rejected(&desk, &[]);
+    let fixture = CopyFixture::with("a.warc.gz", &cut);
+    let found = copy_what_is_rejected(&fixture, &[]);
     assert_eq!(found.records, 1);
-    assert_eq!(found.lost == 0, desk.target().exists());
+    assert_eq!(found.lost == 0, fixture.target().exists());
 }
 
 #[test]
 fn crawl_records_stay_members_of_their_own() {
     for (name, content) in files().iter().filter(|(name, _)| matches!(*name, "a.warc" | "a.arc")) {
-        let desk = Desk::with(&format!("{name}.gz"), &compress(Compression::Gzip, content.as_bytes()));
-        desk.copy_plain(|record| record < 4);
-        let file = desk.copied();
+        let fixture =
+            CopyFixture::with(&format!("{name}.gz"), &compress(Compression::Gzip, content.as_bytes()));
+        fixture.copy_plain(|record| record < 4);
+        let file = fixture.copied();
         let mut rest = &file[..];
         let mut members = 0;
         while !rest.is_empty() {
@@ -287,10 +289,10 @@ fn a_copy_that_is_stopped_leaves_nothing() {
         all.push(("a.parquet", String::new()));
     }
     for (name, content) in all {
-        let desk = Desk::with(name, content.as_bytes());
+        let fixture = CopyFixture::with(name, content.as_bytes());
         #[cfg(feature = "parquet")]
         if name == "a.parquet" {
-            write_parquet(&desk.folder.path().join(name), 10);
+            write_parquet(&fixture.folder.path().join(name), 10);
         }
         let mut left = 3;
         let mut stop = |_| {
@@ -298,35 +300,36 @@ fn a_copy_that_is_stopped_leaves_nothing() {
             if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let mut keep = |_| Fate::Keep;
-        let shard = &desk.corpus.shards()[0];
+        let shard = &fixture.corpus.shards()[0];
         let decide = Decide::Plain(&mut keep);
-        let outcome = copy_shard(shard, desk.corpus.options(), &desk.target(), decide, &mut stop).unwrap();
+        let outcome =
+            copy_shard(shard, fixture.corpus.options(), &fixture.target(), decide, &mut stop).unwrap();
         assert_eq!(outcome, None);
-        assert_eq!(fs::read_dir(desk.folder.path()).unwrap().count(), 1, "{name}");
+        assert_eq!(fs::read_dir(fixture.folder.path()).unwrap().count(), 1, "{name}");
     }
 }
 
 #[test]
 fn what_cannot_be_copied_is_refused_in_a_sentence() {
-    let desk = Desk::with("a.xml", b"<mediawiki></mediawiki>");
-    let said = desk.copy(Decide::Plain(&mut |_| Fate::Keep)).unwrap_err().to_string();
+    let fixture = CopyFixture::with("a.xml", b"<mediawiki></mediawiki>");
+    let said = fixture.copy(Decide::Plain(&mut |_| Fate::Keep)).unwrap_err().to_string();
     assert_eq!(
         said,
         "a.xml is in format mediawiki, whose records cannot be copied as they stand; write its documents as JSON lines"
     );
     let (name, content) = files().remove(3);
-    let said = Desk::with(name, content.as_bytes()).annotate(|_| true).unwrap_err().to_string();
+    let said = CopyFixture::with(name, content.as_bytes()).annotate(|_| true).unwrap_err().to_string();
     assert_eq!(
         said,
         "a.trec is in format trec, which has no place for annotations; jsonl, csv, tsv, parquet and warc have one"
     );
-    let desk = Desk::with("a.jsonl", b"{\"text\":\"a\",\"lookalike_cluster\":1}\n");
-    let said = desk.annotate(|_| true).unwrap_err().to_string();
+    let fixture = CopyFixture::with("a.jsonl", b"{\"text\":\"a\",\"lookalike_cluster\":1}\n");
+    let said = fixture.annotate(|_| true).unwrap_err().to_string();
     assert_eq!(
         said,
         "a.jsonl has lookalike_cluster already, from an earlier annotation; take it away, or write without annotations"
     );
-    assert_eq!(fs::read_dir(desk.folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(fixture.folder.path()).unwrap().count(), 1);
 }
 
 /// Reads the two numbers of every document back, as extras.
@@ -348,7 +351,7 @@ fn notes(path: &Path, names: [&str; 2]) -> Vec<(u64, u64)> {
     all
 }
 
-/// The notes that [`Desk::annotate`] gives to the kept ones of ten records.
+/// The notes that [`CopyFixture::annotate`] gives to the kept ones of ten records.
 fn expected_notes() -> Vec<(u64, u64)> {
     (0..10).filter(|record| record % 3 != 0).map(|record| (record + 100, u64::MAX - record)).collect()
 }
@@ -368,17 +371,17 @@ fn notes_can_be_read_back_and_nothing_else_changes() {
         }
         for compression in COMPRESSIONS {
             let file = compress(compression, content.as_bytes());
-            let desk = Desk::with(&format!("{name}{}", compression.suffix()), &file);
-            let copied = desk.annotate(|record| record % 3 != 0).unwrap();
+            let fixture = CopyFixture::with(&format!("{name}{}", compression.suffix()), &file);
+            let copied = fixture.annotate(|record| record % 3 != 0).unwrap();
             assert_eq!((copied.kept, copied.dropped), (6, 4));
-            assert_eq!(notes(&desk.target(), names(name)), expected_notes(), "{name}");
-            let annotated = items(&desk.target());
-            desk.copy_plain(|record| record % 3 != 0);
+            assert_eq!(notes(&fixture.target(), names(name)), expected_notes(), "{name}");
+            let annotated = items(&fixture.target());
+            fixture.copy_plain(|record| record % 3 != 0);
             let without_raw = |item| match item {
-                Seen::Document(page) => Seen::Document(Page { raw: None, ..page }),
+                OwnedItem::Document(page) => OwnedItem::Document(Page { raw: None, ..page }),
                 other => other,
             };
-            let plain: Vec<Seen> = items(&desk.target()).into_iter().map(without_raw).collect();
+            let plain: Vec<OwnedItem> = items(&fixture.target()).into_iter().map(without_raw).collect();
             assert_eq!(annotated.into_iter().map(without_raw).collect::<Vec<_>>(), plain, "{name}");
         }
     }
@@ -386,10 +389,10 @@ fn notes_can_be_read_back_and_nothing_else_changes() {
 
 #[test]
 fn a_last_line_without_an_end_stays_so_with_its_note() {
-    let desk = Desk::with("a.jsonl", b"{\"text\":\"a\"}\n{\"text\":\"b\"}");
-    desk.annotate(|record| record == 1).unwrap();
+    let fixture = CopyFixture::with("a.jsonl", b"{\"text\":\"a\"}\n{\"text\":\"b\"}");
+    fixture.annotate(|record| record == 1).unwrap();
     let expected = "{\"text\":\"b\",\"lookalike_cluster\":101,\"lookalike_copies\":18446744073709551614}";
-    assert_eq!(String::from_utf8(desk.copied()).unwrap(), expected);
+    assert_eq!(String::from_utf8(fixture.copied()).unwrap(), expected);
 }
 
 #[cfg(feature = "parquet")]
@@ -435,30 +438,34 @@ mod parquet {
 
     #[test]
     fn rows_are_left_out_and_those_without_text_too() {
-        let desk = Desk::with("a.parquet", &file());
-        let copied = desk.copy_plain(|record| record % 3 != 0);
-        assert_eq!(copied, Copied { kept: 5, dropped: 4, rejected: 1, skipped: 0, source: copied.source });
-        let before = rows(&desk.folder.path().join("a.parquet")).into_iter().enumerate();
+        let fixture = CopyFixture::with("a.parquet", &file());
+        let copied = fixture.copy_plain(|record| record % 3 != 0);
+        assert_eq!(
+            copied,
+            CopyCounts { kept: 5, dropped: 4, rejected: 1, skipped: 0, source: copied.source }
+        );
+        let before = rows(&fixture.folder.path().join("a.parquet")).into_iter().enumerate();
         let kept: Vec<Row> =
             before.filter(|(row, _)| row % 3 != 0 && *row != 5).map(|(_, row)| row).collect();
-        assert_eq!(rows(&desk.target()), kept);
+        assert_eq!(rows(&fixture.target()), kept);
     }
 
     #[test]
     fn rejected_rows_are_copied_under_the_same_schema() {
         for (name, compression) in [("a.parquet", Compression::None), ("a.parquet.lz4", Compression::Lz4)] {
-            let desk = Desk::with(name, &compress(compression, &file()));
-            assert_eq!(copy_what_is_rejected(&desk, &[7]), Rejects { records: 2, lost: 0 });
+            let fixture = CopyFixture::with(name, &compress(compression, &file()));
+            assert_eq!(copy_what_is_rejected(&fixture, &[7]), RejectedCounts { records: 2, lost: 0 });
             let mut copied = Vec::new();
-            crate::List::open(&desk.target()).unwrap().read_to_end(&mut copied).unwrap();
-            let plain = desk.folder.path().join("plain");
+            crate::ListReader::open(&fixture.target()).unwrap().read_to_end(&mut copied).unwrap();
+            let plain = fixture.folder.path().join("plain");
             fs::write(&plain, copied).unwrap();
-            let whole = desk.folder.path().join("whole");
+            let whole = fixture.folder.path().join("whole");
             fs::write(&whole, file()).unwrap();
             let before = rows(&whole);
             assert_eq!(rows(&plain), [before[5].clone(), before[7].clone()]);
             assert_eq!(
-                copy_what_is_rejected(&Desk::with(name, &compress(compression, &sound())), &[]).records,
+                copy_what_is_rejected(&CopyFixture::with(name, &compress(compression, &sound())), &[])
+                    .records,
                 0
             );
         }
@@ -475,10 +482,10 @@ mod parquet {
         let mut bytes = file();
         // The first pages of the file belong to its first row group.
         bytes[4..40].fill(0xff);
-        let desk = Desk::with("a.parquet", &bytes);
-        let found = copy_what_is_rejected(&desk, &[]);
+        let fixture = CopyFixture::with("a.parquet", &bytes);
+        let found = copy_what_is_rejected(&fixture, &[]);
         assert_eq!((found.records, found.lost), (5, 4), "row 5 has no text and is copied");
-        assert_eq!(rows(&desk.target()).len(), 1);
+        assert_eq!(rows(&fixture.target()).len(), 1);
     }
 
     /// A file with columns of every kind that Parquet has no word for, as Arrow writes it.
@@ -524,11 +531,11 @@ mod parquet {
     #[test]
     fn the_arrow_schema_stays_and_notes_are_two_columns_more() {
         let (bytes, schema) = arrow_file();
-        let desk = Desk::with("a.parquet", &bytes);
-        desk.copy_plain(|record| record != 1);
-        assert_eq!(arrow_schema_of(&desk.target()), schema);
-        desk.annotate(|record| record != 1).unwrap();
-        let annotated = arrow_schema_of(&desk.target());
+        let fixture = CopyFixture::with("a.parquet", &bytes);
+        fixture.copy_plain(|record| record != 1);
+        assert_eq!(arrow_schema_of(&fixture.target()), schema);
+        fixture.annotate(|record| record != 1).unwrap();
+        let annotated = arrow_schema_of(&fixture.target());
         assert_eq!(annotated.fields()[..6], schema.fields()[..]);
         assert_eq!(annotated.metadata(), schema.metadata());
         let added: Vec<String> = annotated.fields()[6..]
@@ -542,20 +549,20 @@ mod parquet {
     fn a_file_of_which_nothing_is_dropped_is_copied_as_it_is() {
         let folder = tempfile::tempdir().unwrap();
         write_parquet(&folder.path().join("a"), 5);
-        let desk = Desk::with("a.parquet", &fs::read(folder.path().join("a")).unwrap());
-        assert_eq!(desk.copy_plain(|_| true).kept, 5);
-        assert_eq!(desk.copied(), fs::read(folder.path().join("a")).unwrap());
+        let fixture = CopyFixture::with("a.parquet", &fs::read(folder.path().join("a")).unwrap());
+        assert_eq!(fixture.copy_plain(|_| true).kept, 5);
+        assert_eq!(fixture.copied(), fs::read(folder.path().join("a")).unwrap());
     }
 
     #[test]
     fn compressed_files_stay_compressed_and_memory_will_do() {
-        let desk = Desk::with("a.parquet.gz", &compress(Compression::Gzip, &file()));
-        desk.copy_plain(|record| record % 3 != 0);
-        assert_eq!(Compression::seen(&desk.copied(), Compression::None), Compression::Gzip);
-        assert_eq!(items(&desk.target()).len(), 5);
+        let fixture = CopyFixture::with("a.parquet.gz", &compress(Compression::Gzip, &file()));
+        fixture.copy_plain(|record| record % 3 != 0);
+        assert_eq!(Compression::detect(&fixture.copied(), Compression::None), Compression::Gzip);
+        assert_eq!(items(&fixture.target()).len(), 5);
         let corpus = Corpus::in_memory("a.parquet", file().into(), ReadOptions::default());
         let (mut keep, mut go_on) = (|_| Fate::Keep, |_| ControlFlow::Continue(()));
-        let target = desk.folder.path().join("b.parquet");
+        let target = fixture.folder.path().join("b.parquet");
         let decide = Decide::Plain(&mut keep);
         copy_shard(&corpus.shards()[0], corpus.options(), &target, decide, &mut go_on).unwrap();
         assert_eq!(items(&target).len(), 9);
@@ -563,12 +570,12 @@ mod parquet {
 
     #[test]
     fn notes_are_two_more_columns() {
-        let desk = Desk::with("a.parquet", &file());
-        desk.annotate(|record| record % 3 != 0).unwrap();
+        let fixture = CopyFixture::with("a.parquet", &file());
+        fixture.annotate(|record| record % 3 != 0).unwrap();
         let mut expected = expected_notes();
         expected.retain(|&(cluster, _)| cluster != 105);
-        assert_eq!(notes(&desk.target(), ["lookalike_cluster", "lookalike_copies"]), expected);
-        let file = File::open(desk.target()).unwrap();
+        assert_eq!(notes(&fixture.target(), ["lookalike_cluster", "lookalike_copies"]), expected);
+        let file = File::open(fixture.target()).unwrap();
         let reader = ::parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         let schema = reader.schema().clone();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -581,9 +588,9 @@ mod parquet {
 
     #[test]
     fn a_second_note_is_refused() {
-        let desk = Desk::with("a.parquet", &file());
-        desk.annotate(|_| true).unwrap();
-        let again = Desk::with("b.parquet", &desk.copied());
+        let fixture = CopyFixture::with("a.parquet", &file());
+        fixture.annotate(|_| true).unwrap();
+        let again = CopyFixture::with("b.parquet", &fixture.copied());
         let said = again.annotate(|_| true).unwrap_err().to_string();
         assert!(said.starts_with("b.parquet has lookalike_cluster already"), "{said}");
         assert_eq!(fs::read_dir(again.folder.path()).unwrap().count(), 1);
@@ -610,16 +617,16 @@ proptest! {
                 kept.push(text.clone());
             }
         }
-        let desk = Desk::with(&format!("a.jsonl{}", compression.suffix()), &compress(compression, file.as_bytes()));
+        let fixture = CopyFixture::with(&format!("a.jsonl{}", compression.suffix()), &compress(compression, file.as_bytes()));
         let keep = |record: u64| lines[record as usize].3;
-        let copied = if annotated { desk.annotate(keep).unwrap() } else { desk.copy_plain(keep) };
+        let copied = if annotated { fixture.annotate(keep).unwrap() } else { fixture.copy_plain(keep) };
         prop_assert_eq!((copied.kept as usize, copied.dropped as usize), (kept.len(), lines.len() - kept.len()));
-        let after = items(&desk.target());
+        let after = items(&fixture.target());
         let texts: Vec<String> =
             after.iter().map(|item| String::from_utf8(item.page().content.clone()).unwrap()).collect();
         prop_assert_eq!(&texts, &kept);
         if !annotated && compression == Compression::None && kept.len() == lines.len() {
-            prop_assert_eq!(desk.copied(), file.as_bytes());
+            prop_assert_eq!(fixture.copied(), file.as_bytes());
         } else if !annotated {
             // Every kept line is one of the source, byte for byte.
             for item in &after {

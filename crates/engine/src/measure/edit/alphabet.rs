@@ -5,18 +5,18 @@ use std::collections::HashMap;
 /// A symbol without a number.
 const NONE: u32 = 0;
 
-/// Symbols below this have a place in a table: nearly all characters in use.
-const NEAR: usize = 1 << 16;
+/// Symbols below this have a slot in a table: nearly all characters in use.
+const TABLE_SIZE: usize = 1 << 16;
 
 /// The numbers of the symbols of two texts.
 #[derive(Default)]
 pub(super) struct Alphabet {
-    /// Of symbols below [`NEAR`].
-    near: Vec<u32>,
+    /// Of symbols below [`TABLE_SIZE`].
+    table: Vec<u32>,
     /// Of all others.
-    far: HashMap<u64, u32>,
+    map: HashMap<u64, u32>,
     /// Every symbol that has a number.
-    met: Vec<u64>,
+    numbered: Vec<u64>,
     rows: Vec<u32>,
     columns: Vec<u32>,
     counts: Vec<[u32; 2]>,
@@ -41,8 +41,8 @@ impl Texts<'_> {
 
 impl Alphabet {
     /// Two texts in numbers.
-    pub(super) fn spell(&mut self, rows: &[u64], columns: &[u64]) -> Texts<'_> {
-        self.near.resize(NEAR, NONE);
+    pub(super) fn encode(&mut self, rows: &[u64], columns: &[u64]) -> Texts<'_> {
+        self.table.resize(TABLE_SIZE, NONE);
         self.counts.clear();
         self.counts.push([0; 2]);
         self.columns.resize(columns.len().max(self.columns.len()), NONE);
@@ -56,21 +56,21 @@ impl Alphabet {
         }
         self.rows.resize(rows.len().max(self.rows.len()), NONE);
         // What has no number is overwritten by what comes next.
-        let mut met = 0;
+        let mut kept = 0;
         for &symbol in rows {
             let number = self.number(symbol);
             self.counts[number as usize][0] += 1;
-            self.rows[met] = number;
-            met += usize::from(number != NONE);
+            self.rows[kept] = number;
+            kept += usize::from(number != NONE);
         }
         self.counts[NONE as usize] = [0; 2];
         self.forget();
-        let columns = self.drop_unmet(columns.len());
-        Texts { rows: &self.rows[..met], columns: &self.columns[..columns], counts: &self.counts }
+        let columns = self.drop_unshared(columns.len());
+        Texts { rows: &self.rows[..kept], columns: &self.columns[..columns], counts: &self.counts }
     }
 
     /// Drops columns that no row has; returns how many are left of `columns`.
-    fn drop_unmet(&mut self, columns: usize) -> usize {
+    fn drop_unshared(&mut self, columns: usize) -> usize {
         if self.counts[1..].iter().all(|count| count[0] > 0) {
             return columns;
         }
@@ -86,18 +86,18 @@ impl Alphabet {
 
     /// Takes all numbers back.
     fn forget(&mut self) {
-        for symbol in self.met.drain(..) {
-            if let Some(number) = self.near.get_mut(place(symbol)) {
+        for symbol in self.numbered.drain(..) {
+            if let Some(number) = self.table.get_mut(table_index(symbol)) {
                 *number = NONE;
             }
         }
-        self.far.clear();
+        self.map.clear();
     }
 
     fn number(&self, symbol: u64) -> u32 {
-        match self.near.get(place(symbol)) {
+        match self.table.get(table_index(symbol)) {
             Some(&number) => number,
-            None => self.far.get(&symbol).copied().unwrap_or(NONE),
+            None => self.map.get(&symbol).copied().unwrap_or(NONE),
         }
     }
 
@@ -105,23 +105,23 @@ impl Alphabet {
     fn add(&mut self, symbol: u64) -> u32 {
         let number = self.counts.len() as u32;
         self.counts.push([0; 2]);
-        self.met.push(symbol);
-        match self.near.get_mut(place(symbol)) {
-            Some(place) => *place = number,
-            None => drop(self.far.insert(symbol, number)),
+        self.numbered.push(symbol);
+        match self.table.get_mut(table_index(symbol)) {
+            Some(slot) => *slot = number,
+            None => drop(self.map.insert(symbol, number)),
         }
         number
     }
 
     /// Memory that is held.
     pub(super) fn bytes(&self) -> usize {
-        4 * (self.near.capacity() + self.rows.capacity() + self.columns.capacity())
-            + 16 * self.far.capacity()
-            + 8 * (self.met.capacity() + self.counts.capacity())
+        4 * (self.table.capacity() + self.rows.capacity() + self.columns.capacity())
+            + 16 * self.map.capacity()
+            + 8 * (self.numbered.capacity() + self.counts.capacity())
     }
 }
 
-/// Returns the index of a symbol in the table of near ones; the index behind its end for all others.
-fn place(symbol: u64) -> usize {
-    symbol.min(NEAR as u64) as usize
+/// Returns the index of a symbol in the table; the index behind its end for all others.
+fn table_index(symbol: u64) -> usize {
+    symbol.min(TABLE_SIZE as u64) as usize
 }

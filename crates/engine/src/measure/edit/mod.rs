@@ -26,16 +26,16 @@ const FIRST: usize = 128;
 const WIDER: usize = 4;
 
 /// Bytes of memory that a thread keeps for its next comparison.
-const KEPT: usize = 2 << 20;
+const KEPT_BYTES: usize = 2 << 20;
 
 thread_local! {
     /// Comparisons are too many to ask for memory in each.
-    static ROOM: RefCell<Room> = RefCell::default();
+    static BUFFERS: RefCell<EditBuffers> = RefCell::default();
 }
 
 /// The buffers of a comparison.
 #[derive(Default)]
-struct Room {
+struct EditBuffers {
     alphabet: Alphabet,
     masks: Masks,
     table: Table,
@@ -46,9 +46,9 @@ pub(super) fn common(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     if a.len().min(b.len()) < least {
         return None;
     }
-    let front = same_front(a, b);
+    let front = common_prefix(a, b);
     let (a, b) = (&a[front..], &b[front..]);
-    let back = same_back(a, b);
+    let back = common_suffix(a, b);
     let (a, b) = (&a[..a.len() - back], &b[..b.len() - back]);
     let trimmed = front + back;
     let least = least.saturating_sub(trimmed);
@@ -57,17 +57,17 @@ pub(super) fn common(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     }
     // The table has a row for each symbol of the shorter one.
     let (rows, columns) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    ROOM.with_borrow_mut(|room| {
-        let found = room.common(rows, columns, least);
-        room.tidy();
+    BUFFERS.with_borrow_mut(|buffers| {
+        let found = buffers.common(rows, columns, least);
+        buffers.tidy();
         Some(trimmed + found?)
     })
 }
 
-impl Room {
+impl EditBuffers {
     fn common(&mut self, rows: &[u64], columns: &[u64], least: usize) -> Option<usize> {
-        let Room { alphabet, masks, table } = self;
-        let texts = alphabet.spell(rows, columns);
+        let EditBuffers { alphabet, masks, table } = self;
+        let texts = alphabet.encode(rows, columns);
         if texts.both() < least {
             return None;
         }
@@ -91,26 +91,26 @@ impl Room {
 
     /// Lets go of memory that only long texts need.
     fn tidy(&mut self) {
-        if self.alphabet.bytes() + self.masks.bytes() + self.table.bytes() > KEPT {
-            *self = Room::default();
+        if self.alphabet.bytes() + self.masks.bytes() + self.table.bytes() > KEPT_BYTES {
+            *self = EditBuffers::default();
         }
     }
 }
 
 /// Symbols that are compared at once.
-const STRETCH: usize = 32;
+const CHUNK: usize = 32;
 
 /// Number of symbols that both begin with.
-fn same_front(a: &[u64], b: &[u64]) -> usize {
-    let stretches = a.chunks_exact(STRETCH).zip(b.chunks_exact(STRETCH));
-    let whole = stretches.take_while(|(a, b)| a == b).count() * STRETCH;
+fn common_prefix(a: &[u64], b: &[u64]) -> usize {
+    let stretches = a.chunks_exact(CHUNK).zip(b.chunks_exact(CHUNK));
+    let whole = stretches.take_while(|(a, b)| a == b).count() * CHUNK;
     whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
 }
 
 /// Number of symbols that both end with.
-fn same_back(a: &[u64], b: &[u64]) -> usize {
-    let stretches = a.rchunks_exact(STRETCH).zip(b.rchunks_exact(STRETCH));
-    let whole = stretches.take_while(|(a, b)| a == b).count() * STRETCH;
+fn common_suffix(a: &[u64], b: &[u64]) -> usize {
+    let stretches = a.rchunks_exact(CHUNK).zip(b.rchunks_exact(CHUNK));
+    let whole = stretches.take_while(|(a, b)| a == b).count() * CHUNK;
     let (a, b) = (&a[..a.len() - whole], &b[..b.len() - whole]);
     whole + a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count()
 }
@@ -161,7 +161,7 @@ mod tests {
         })
     }
 
-    /// Symbols in one byte, around the end of the table of near ones, beyond all planes, and any number at all.
+    /// Symbols in one byte, around the end of the table of small ones, beyond all planes, and any number at all.
     const BASES: [u64; 4] = [32, 0xfff0, 0x1_f600, u64::MAX - 5000];
 
     /// A text, and what some edits make of it: single symbols come and go, stretches move.
@@ -217,9 +217,9 @@ mod tests {
             };
             let (one, two) = (text(&a), text(&b));
             let same = one.iter().zip(&two).take_while(|(x, y)| x == y).count();
-            prop_assert_eq!(same_front(&one, &two), same);
+            prop_assert_eq!(common_prefix(&one, &two), same);
             let same = one.iter().rev().zip(two.iter().rev()).take_while(|(x, y)| x == y).count();
-            prop_assert_eq!(same_back(&one, &two), same);
+            prop_assert_eq!(common_suffix(&one, &two), same);
         }
     }
 
@@ -256,7 +256,8 @@ mod tests {
         let mut b = a.clone();
         (b[10], b[299_990]) = (5, 6);
         assert_eq!(common(&a, &b, 299_000), Some(299_998));
-        let held = ROOM.with_borrow(|room| room.alphabet.bytes() + room.masks.bytes() + room.table.bytes());
-        assert!(held <= KEPT, "{held}");
+        let held = BUFFERS
+            .with_borrow(|buffers| buffers.alphabet.bytes() + buffers.masks.bytes() + buffers.table.bytes());
+        assert!(held <= KEPT_BYTES, "{held}");
     }
 }

@@ -114,8 +114,8 @@ fn grown(word: &u64) -> usize {
 #[inline]
 fn next(row: &mut [u64], mask: &[u64]) {
     let mut carry = false;
-    let (row, row_end) = row.as_chunks_mut::<TOGETHER>();
-    let (mask, mask_end) = mask.as_chunks::<TOGETHER>();
+    let (row, row_end) = row.as_chunks_mut::<UNROLLED>();
+    let (mask, mask_end) = mask.as_chunks::<UNROLLED>();
     for (words, masks) in row.iter_mut().zip(mask) {
         *words = sums(*words, *masks, &mut carry);
     }
@@ -125,14 +125,14 @@ fn next(row: &mut [u64], mask: &[u64]) {
 }
 
 /// Words whose additions follow one another directly, so that the carry need not leave its flag.
-const TOGETHER: usize = 4;
+const UNROLLED: usize = 4;
 
 #[inline]
 fn sums<const N: usize>(words: [u64; N], masks: [u64; N], carry: &mut bool) -> [u64; N] {
-    let met: [u64; N] = std::array::from_fn(|at| words[at] & masks[at]);
+    let matched: [u64; N] = std::array::from_fn(|at| words[at] & masks[at]);
     let mut sums = [0; N];
     for at in 0..N {
-        (sums[at], *carry) = words[at].carrying_add(met[at], *carry);
+        (sums[at], *carry) = words[at].carrying_add(matched[at], *carry);
     }
-    std::array::from_fn(|at| sums[at] | (words[at] ^ met[at]))
+    std::array::from_fn(|at| sums[at] | (words[at] ^ matched[at]))
 }

@@ -3,17 +3,17 @@
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Value};
 use lookalike_census::Estimate;
-use lookalike_census::engine::{Failed, Page, Pages, Word};
+use lookalike_census::engine::{NoAnswer, Page, Pages, Word};
 use lookalike_census::pool_sums;
 use lookalike_census::query_pool::{self, QueryPool};
-use lookalike_census::query_sampling::{Effort, QuerySampling};
+use lookalike_census::query_sampling::{QueryCounts, QuerySampling};
 use lookalike_census::random::Random;
 use lookalike_census::simulation::{Library, SimulatedEngine};
 use lookalike_census::uniformity::{chi_square, class_shares, total_variation, weighted_mean};
 
-use super::super::world::{Taste, World, cells_with_truth};
+use super::super::world::{PagePreference, World, cells_with_truth};
 use crate::collection::Collection;
-use crate::experiments::Desk;
+use crate::experiments::ExperimentContext;
 use crate::trial::LabError;
 
 /// Results that the engine shows.
@@ -26,23 +26,27 @@ const DRAWS: usize = 100_000;
 /// Queries of a pool that sizes are estimated from.
 const QUERIES: usize = 500;
 /// Results of a query that are looked at.
-const LOOKED_AT: usize = 4;
+const RESULTS_PER_QUERY: usize = 4;
 
 /// Adds the tables; returns a sentence, and what the pages came from.
-pub(super) fn report(desk: &Desk<'_>, study: &mut Study) -> Result<(String, Collection), LabError> {
-    let (world, collection) = World::new(desk)?;
-    let pages = world.part(SHARE, Taste::None, desk.seed);
-    let scene = Scene { world: &world, pages: &pages, seed: desk.seed };
+pub(super) fn report(
+    context: &ExperimentContext<'_>,
+    study: &mut Study,
+) -> Result<(String, Collection), LabError> {
+    let (world, collection) = World::new(context)?;
+    let pages = world.part(SHARE, PagePreference::None, context.seed);
+    let scenario = IndexScenario { world: &world, pages: &pages, seed: context.seed };
     study.heading("Pools of queries over an index");
     study.fact("pages of the index", pages.len().to_string());
     study.fact("the measurer's own pages", world.own().len().to_string());
     study.fact("results shown", SHOWN.to_string());
-    let lengths = scene.lengths(desk, study)?;
-    let sizes = scene.sizes(desk, study)?;
+    let lengths = scenario.lengths(context, study)?;
+    let sizes = scenario.sizes(context, study)?;
     Ok((format!("{lengths} {sizes}"), collection))
 }
 
-struct Scene<'w> {
+/// An index that pages are drawn from, and the world that it has a part of.
+struct IndexScenario<'w> {
     world: &'w World,
     pages: &'w [Page],
     seed: u64,
@@ -57,10 +61,10 @@ struct Sample {
 
 type Pool<'a> = QueryPool<'a, SimulatedEngine, Library>;
 
-/// One try at a page with its weight.
-type Step = fn(&mut Pool<'_>, &mut Random) -> Result<Option<(Page, f64)>, Failed>;
+/// Draws a page with its weight, if the try succeeds.
+type DrawFn = fn(&mut Pool<'_>, &mut Random) -> Result<Option<(Page, f64)>, NoAnswer>;
 
-impl Scene<'_> {
+impl IndexScenario<'_> {
     fn engine(&self) -> SimulatedEngine {
         self.world.engine(self.pages, SHOWN, self.seed)
     }
@@ -71,7 +75,7 @@ impl Scene<'_> {
         self.world.words(0.0, 0.05)
     }
 
-    fn lengths(&self, desk: &Desk<'_>, study: &mut Study) -> Result<String, LabError> {
+    fn lengths(&self, context: &ExperimentContext<'_>, study: &mut Study) -> Result<String, LabError> {
         let mut grid = Grid::new(
             "Which pages are drawn, by length",
             [
@@ -96,12 +100,12 @@ impl Scene<'_> {
             &Sample { pages: even, queries: 0, fetched: 0 },
             &truth,
         ));
-        let pooled = |step: Step| self.pooled(desk, step);
+        let pooled = |step: DrawFn| self.pooled(context, step);
         let ways = [
-            ("two random words (Bharat and Broder)", self.two_words(desk)?),
+            ("two random words (Bharat and Broder)", self.two_words(context)?),
             ("pool, rejection", pooled(|pool, random| Ok(pool.reject(random)?.map(|page| (page, 1.0))))?),
             ("pool, weights", pooled(|pool, random| pool.weigh(random))?),
-            ("pool, walk", self.walk(desk)?),
+            ("pool, walk", self.walk(context)?),
         ];
         let mut means = Vec::new();
         for (name, sample) in &ways {
@@ -147,13 +151,13 @@ impl Scene<'_> {
         row
     }
 
-    fn two_words(&self, desk: &Desk<'_>) -> Result<Sample, LabError> {
+    fn two_words(&self, context: &ExperimentContext<'_>) -> Result<Sample, LabError> {
         let (mut engine, mut random) = (self.engine(), Random::part(self.seed, 21));
         let lexicon = self.world.words(0.005, 0.2);
         let sampling = QuerySampling { lexicon: &lexicon, words: 2, shown: SHOWN, pass_capped: false };
-        let (mut effort, mut pages) = (Effort::default(), Vec::new());
+        let (mut effort, mut pages) = (QueryCounts::default(), Vec::new());
         for _ in 0..PAGES {
-            desk.watch.check()?;
+            context.watch.check()?;
             let drawn = sampling.draw(&mut engine, &mut random, 2_000, &mut effort);
             pages.extend(drawn.map(|page| (page, 1.0)));
         }
@@ -161,12 +165,12 @@ impl Scene<'_> {
     }
 
     /// Draws pages until there are enough; a question without an answer costs a draw.
-    fn pooled(&self, desk: &Desk<'_>, step: Step) -> Result<Sample, LabError> {
+    fn pooled(&self, context: &ExperimentContext<'_>, step: DrawFn) -> Result<Sample, LabError> {
         let (mut engine, mut random) = (self.engine(), Random::part(self.seed, 22));
         let mut pool = QueryPool::new(&mut engine, &self.world.library, self.pool(), SHOWN);
         let mut pages = Vec::new();
         for _ in 0..DRAWS {
-            desk.watch.check()?;
+            context.watch.check()?;
             if let Ok(Some(page)) = step(&mut pool, &mut random) {
                 pages.push(page);
             }
@@ -178,13 +182,13 @@ impl Scene<'_> {
     }
 
     /// Every tenth page of a walk that begins at a random result.
-    fn walk(&self, desk: &Desk<'_>) -> Result<Sample, LabError> {
+    fn walk(&self, context: &ExperimentContext<'_>) -> Result<Sample, LabError> {
         let (mut engine, mut random) = (self.engine(), Random::part(self.seed, 23));
         let mut pool = QueryPool::new(&mut engine, &self.world.library, self.pool(), SHOWN);
         let begin = (0..DRAWS).find_map(|_| pool.weigh(&mut random).ok().flatten());
         let (mut page, mut pages) = (begin.map(|(page, _)| page), Vec::new());
         for step in 1..=10 * PAGES {
-            desk.watch.check()?;
+            context.watch.check()?;
             let Some(now) = page else { break };
             let next = pool.step(now, &mut random).unwrap_or(now);
             page = Some(next);
@@ -195,7 +199,7 @@ impl Scene<'_> {
         Ok(Sample { pages, queries: pool.asked(), fetched: pool.fetched() })
     }
 
-    fn sizes(&self, desk: &Desk<'_>, study: &mut Study) -> Result<String, LabError> {
+    fn sizes(&self, context: &ExperimentContext<'_>, study: &mut Study) -> Result<String, LabError> {
         let mut grid = Grid::new(
             "The size of the index",
             [
@@ -217,9 +221,9 @@ impl Scene<'_> {
             .iter()
             .partition(|&&word| self.world.library.spelling(word).bytes().all(|b| b.is_ascii_digit()));
         let all = self.pages.len() as f64;
-        let drawn = self.by_draws(desk, pool)?;
-        let first = self.by_sums(desk, &numbers, &words, 32)?;
-        let second = self.by_sums(desk, &words, &numbers, 33)?;
+        let drawn = self.by_draws(context, pool)?;
+        let first = self.by_sums(context, &numbers, &words, 32)?;
+        let second = self.by_sums(context, &words, &numbers, 33)?;
         let two = pool_sums::by_two_pools(
             (first.pool, &first.weights),
             (second.pool, &second.weights.iter().map(|&(weight, _)| weight).collect::<Vec<_>>()),
@@ -237,7 +241,7 @@ impl Scene<'_> {
                 row.extend(cells_with_truth(whole, all));
                 grid.row(row);
             };
-        let Reached { pool, asked, truth, estimate, whole, .. } = &drawn;
+        let SizeEstimate { pool, asked, truth, estimate, whole, .. } = &drawn;
         line("pool with drawn degrees", *pool as u64, *asked, Some((*truth, *estimate)), *whole);
         for (name, sums) in [("sums over numbers", &first), ("sums over words", &second)] {
             line(name, sums.pool as u64, sums.asked, Some((sums.truth, sums.estimate)), sums.whole);
@@ -258,18 +262,18 @@ impl Scene<'_> {
     }
 
     /// Size by random queries and drawn degrees.
-    fn by_draws(&self, desk: &Desk<'_>, words: Vec<Word>) -> Result<Reached, LabError> {
+    fn by_draws(&self, context: &ExperimentContext<'_>, words: Vec<Word>) -> Result<SizeEstimate, LabError> {
         let (mut engine, mut random) = (self.engine(), Random::part(self.seed, 31));
         let mut pool = QueryPool::new(&mut engine, &self.world.library, words, SHOWN);
         let mut draws = Vec::new();
         for _ in 0..QUERIES {
-            desk.watch.check()?;
-            draws.extend(pool.size_draw(LOOKED_AT, &mut random).ok());
+            context.watch.check()?;
+            draws.extend(pool.size_draw(RESULTS_PER_QUERY, &mut random).ok());
         }
         let asked = pool.asked();
         let estimate = query_pool::size(&draws);
         let whole = self.all_of(estimate, &mut pool);
-        Ok(Reached {
+        Ok(SizeEstimate {
             pool: pool.len(),
             asked,
             truth: self.reached(&mut pool),
@@ -282,18 +286,18 @@ impl Scene<'_> {
     /// Size by sums over the results of some queries of a pool; for each query also what the other pool reaches of it.
     fn by_sums(
         &self,
-        desk: &Desk<'_>,
+        context: &ExperimentContext<'_>,
         words: &[Word],
         other: &[Word],
         part: u64,
-    ) -> Result<Reached, LabError> {
+    ) -> Result<SizeEstimate, LabError> {
         let (mut engine, mut second, mut random) =
             (self.engine(), self.engine(), Random::part(self.seed, part));
         let mut pool = QueryPool::new(&mut engine, &self.world.library, words.to_vec(), SHOWN);
         let mut others = QueryPool::new(&mut second, &self.world.library, other.to_vec(), SHOWN);
         let mut weights = Vec::new();
-        for query in random.some(pool.len(), QUERIES) {
-            desk.watch.check()?;
+        for query in random.sample_indices(pool.len(), QUERIES) {
+            context.watch.check()?;
             let Ok(results) = pool.results(query).map(<[Page]>::to_vec) else { continue };
             let (mut all, mut both) = (0.0, 0.0);
             for page in results {
@@ -309,7 +313,7 @@ impl Scene<'_> {
         let alone: Vec<f64> = weights.iter().map(|&(weight, _)| weight).collect();
         let estimate = pool_sums::reached(pool.len(), &alone, self.seed);
         let whole = self.all_of(estimate, &mut pool);
-        Ok(Reached { pool: pool.len(), asked, truth: self.reached(&mut pool), estimate, whole, weights })
+        Ok(SizeEstimate { pool: pool.len(), asked, truth: self.reached(&mut pool), estimate, whole, weights })
     }
 
     /// From the pages that a pool reaches to all: by the share of the measurer's own pages that it would reach if it were
@@ -325,7 +329,7 @@ impl Scene<'_> {
     /// Returns true if the word would be in the pool without one of the measurer's pages that have it, and is usable.
     fn is_left(&self, word: Word, pool: &mut Pool<'_>) -> bool {
         self.world.frequency(word) > 2
-            && pool.place(word).is_some_and(|query| pool.results(query).is_ok_and(|pages| !pages.is_empty()))
+            && pool.index(word).is_some_and(|query| pool.results(query).is_ok_and(|pages| !pages.is_empty()))
     }
 
     /// Returns the number of pages that the usable queries reach: the truth.
@@ -336,7 +340,7 @@ impl Scene<'_> {
 }
 
 /// The pages that a pool reaches: their number and its estimates.
-struct Reached {
+struct SizeEstimate {
     pool: usize,
     asked: u64,
     truth: f64,
@@ -350,22 +354,22 @@ struct Reached {
 mod tests {
     use lookalike::walk::Watch;
 
-    use super::super::super::world::tests::desk;
+    use super::super::super::world::tests::context;
     use super::*;
 
     #[test]
     fn pools_put_lengths_right_and_know_what_they_reach() {
         let watch = Watch::default();
-        let desk = desk(800, &watch);
-        let (world, _) = World::new(&desk).unwrap();
-        let pages = world.part(SHARE, Taste::None, 7);
-        let scene = Scene { world: &world, pages: &pages, seed: 7 };
+        let context = context(800, &watch);
+        let (world, _) = World::new(&context).unwrap();
+        let pages = world.part(SHARE, PagePreference::None, 7);
+        let scenario = IndexScenario { world: &world, pages: &pages, seed: 7 };
         let truth = world.mean_length(pages.iter().copied());
-        let mean = |sample: &Sample| scene.mean_length(sample).unwrap().value / truth;
-        let words = mean(&scene.two_words(&desk).unwrap());
-        let pooled = mean(&scene.pooled(&desk, |pool, random| pool.weigh(random)).unwrap());
+        let mean = |sample: &Sample| scenario.mean_length(sample).unwrap().value / truth;
+        let words = mean(&scenario.two_words(&context).unwrap());
+        let pooled = mean(&scenario.pooled(&context, |pool, random| pool.weigh(random)).unwrap());
         assert!(words > 1.15 && (pooled - 1.0).abs() < 0.12, "{words} {pooled}");
-        let drawn = scene.by_draws(&desk, scene.pool()).unwrap();
+        let drawn = scenario.by_draws(&context, scenario.pool()).unwrap();
         let estimate = drawn.estimate.unwrap();
         assert!((estimate.value / drawn.truth - 1.0).abs() < 0.3, "{estimate:?} {}", drawn.truth);
         assert!(drawn.truth <= pages.len() as f64);

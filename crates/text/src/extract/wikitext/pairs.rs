@@ -37,7 +37,7 @@ pub(super) fn pairs(bytes: &[u8]) -> Vec<Pair> {
             b'{' => matcher.open_braces(place, run),
             b'}' => matcher.close_braces(place, run),
             b'[' if run >= 2 => {
-                matcher.open.push(Open { kind: Kind::Link, at: at - 2, width: 2, pipe: None })
+                matcher.open.push(Opener { kind: Kind::Link, at: at - 2, width: 2, pipe: None })
             }
             b']' if run >= 2 => matcher.close(Kind::Link, place + 2),
             b'|' => matcher.pipe(place),
@@ -55,7 +55,7 @@ fn next_mark(bytes: &[u8], at: usize) -> Option<usize> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct Opener {
     kind: Kind,
     at: usize,
     /// 3 for the braces of a parameter.
@@ -65,7 +65,7 @@ struct Open {
 
 #[derive(Default)]
 struct Matcher {
-    open: Vec<Open>,
+    open: Vec<Opener>,
     open_templates: usize,
     found: Vec<Pair>,
 }
@@ -77,7 +77,7 @@ impl Matcher {
         let end = place + run;
         while end - at >= 2 {
             let width = if end - at == 3 { 3 } else { 2 };
-            self.open.push(Open { kind: Kind::Template, at, width, pipe: None });
+            self.open.push(Opener { kind: Kind::Template, at, width, pipe: None });
             self.open_templates += 1;
             at += width;
         }

@@ -1,6 +1,6 @@
 //! Stretches in which wiki markup means nothing: comments, `<nowiki>`, formulas, program text.
 
-use super::super::tag::{Ahead, end_tag, is_named, past_angle};
+use super::super::tag::{NextOccurrence, end_tag, is_named, past_angle};
 
 /// A stretch in which wiki markup means nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +61,11 @@ const RULES: [(&[u8], Rule); 16] = [
     (b"templatestyles", Rule::Drop),
 ];
 
-/// Finds regions. Places asked for must not go back.
+/// Finds regions. Offsets asked for must not go back.
 pub(super) struct Regions<'a> {
     bytes: &'a [u8],
-    comment_ends: Ahead<'static>,
-    angles: Ahead<'static>,
+    comment_ends: NextOccurrence<'static>,
+    angles: NextOccurrence<'static>,
     /// The next end tag of each rule: unknown, at a place, or none.
     ends: [Option<Option<usize>>; RULES.len()],
 }
@@ -74,8 +74,8 @@ impl<'a> Regions<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Regions {
             bytes,
-            comment_ends: Ahead::new(b"-->"),
-            angles: Ahead::new(b">"),
+            comment_ends: NextOccurrence::new(b"-->"),
+            angles: NextOccurrence::new(b">"),
             ends: [None; RULES.len()],
         }
     }

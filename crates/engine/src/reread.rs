@@ -1,0 +1,248 @@
+//! Documents read again from their shards, each from where it stands.
+
+use std::sync::{Mutex, PoisonError};
+
+use lookalike_corpus::{BytesAt, Corpus, Rows};
+
+use crate::catalogue::{Catalogue, Lookup, ShardView};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::gather::input_changed;
+use crate::order::PlaceMap;
+use crate::pipeline::{self, HEAVY};
+use crate::sketch::{DocumentSource, Row, SketchWorker};
+
+/// Lines with no more between them than this are read together.
+const MAX_GAP: u64 = 8 << 10;
+
+/// Most bytes that are read together, unless one line is longer.
+const MAX_READ: u64 = 256 << 10;
+
+/// All shards, and the lock that is held while a large document is read.
+pub(crate) struct ShardReaders<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    shards: Vec<ShardView<'c>>,
+    heavy: Mutex<()>,
+}
+
+impl<'c> ShardReaders<'c> {
+    pub(crate) fn new(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Self {
+        ShardReaders { ctx, catalogue, shards: catalogue.shards(ctx), heavy: Mutex::new(()) }
+    }
+
+    /// True when every document can be read again by where it stands.
+    pub(crate) fn is_seekable(catalogue: &Catalogue) -> bool {
+        catalogue.units().iter().all(|unit| unit.seekable)
+    }
+}
+
+/// Reads documents again.
+pub(crate) struct Rereader<'s> {
+    readers: &'s ShardReaders<'s>,
+    pub(crate) lookup: Lookup<'s>,
+    /// Opened on first use.
+    places: Option<PlaceMap>,
+    /// For the input, and for the corpus that it is compared with.
+    workers: [Option<SketchWorker>; 2],
+    open: Option<(usize, OpenShard)>,
+    bytes: Vec<u8>,
+}
+
+/// A shard that is open to be read from anywhere.
+enum OpenShard {
+    Bytes(BytesAt),
+    Rows(Rows),
+}
+
+/// Takes a document with its row, its source, and a worker to read it with.
+type DocumentSink<'t> =
+    &'t mut dyn FnMut(&mut SketchWorker, u32, &Row, DocumentSource<'_>) -> Result<(), EngineError>;
+
+impl<'s> Rereader<'s> {
+    pub(crate) fn new(readers: &'s ShardReaders<'s>) -> Self {
+        Rereader {
+            readers,
+            lookup: Lookup::new(readers.ctx, readers.catalogue),
+            places: None,
+            workers: [None, None],
+            open: None,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Hands over what each of `documents` is measured by, in the order of the input.
+    pub(crate) fn read(
+        &mut self,
+        documents: &[u32],
+        mut take: impl FnMut(u32, &[u64]),
+    ) -> Result<(), EngineError> {
+        let ctx = self.readers.ctx;
+        self.documents(documents, |worker, document, row, source| {
+            let same = worker.reread_document(ctx, source, row.digest, |symbols| take(document, symbols));
+            if same { Ok(()) } else { Err(input_changed(ctx)) }
+        })
+    }
+
+    /// Hands over `documents`, which are in order, each with its row, its source and a worker to read it with: in the order
+    /// of the input.
+    pub(crate) fn documents(
+        &mut self,
+        documents: &[u32],
+        mut take: impl FnMut(&mut SketchWorker, u32, &Row, DocumentSource<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let places = match &mut self.places {
+            Some(places) => places,
+            None => self.places.insert(PlaceMap::open(self.readers.ctx)?),
+        };
+        let placed = places.of(documents)?;
+        let mut rest = placed.as_slice();
+        let mut rows: Vec<Row> = Vec::new();
+        while let Some(&(first, _)) = rest.first() {
+            let shard = self.readers.shards.partition_point(|view| view.first <= first) - 1;
+            let view = &self.readers.shards[shard];
+            let end = view.first + view.records;
+            self.open(shard)?;
+            if let Some((_, OpenShard::Rows(rows))) = &self.open {
+                let rows = rows.clone();
+                let (now, later) = rest.split_at(rest.partition_point(|&(place, _)| place < end));
+                self.read_rows(shard, now, &rows, &mut take)?;
+                rest = later;
+                continue;
+            }
+            rows.clear();
+            for &(_, document) in rest.iter().take_while(|&&(place, _)| place < end) {
+                let row = self.lookup.row(document)?;
+                if rows.last().is_some_and(|last| !can_join(last, &row, rows[0].position)) {
+                    break;
+                }
+                rows.push(row);
+            }
+            let (now, later) = rest.split_at(rows.len());
+            self.read_together(shard, now, &rows, &mut take)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Opens a shard, unless it is open.
+    fn open(&mut self, shard: usize) -> Result<(), EngineError> {
+        if self.open.as_ref().is_some_and(|(open, _)| *open == shard) {
+            return Ok(());
+        }
+        let view = &self.readers.shards[shard];
+        let open = match view.shard.rows(corpus(self.readers.ctx, view.reference).options())? {
+            Some(rows) => OpenShard::Rows(rows),
+            None => OpenShard::Bytes(view.shard.bytes_at()?),
+        };
+        self.open = Some((shard, open));
+        Ok(())
+    }
+
+    /// Reads rows of a table.
+    fn read_rows(
+        &mut self,
+        shard: usize,
+        documents: &[(u32, u32)],
+        rows: &Rows,
+        take: DocumentSink<'_>,
+    ) -> Result<(), EngineError> {
+        let ctx = self.readers.ctx;
+        let worker = worker(&mut self.workers, ctx, self.readers.shards[shard].reference);
+        for &(_, document) in documents {
+            let row = self.lookup.row(document)?;
+            let heavy = row.text as usize >= HEAVY;
+            let _turn = heavy.then(|| self.readers.heavy.lock().unwrap_or_else(PoisonError::into_inner));
+            if heavy {
+                let weight = pipeline::weight_of(row.text as usize, row.words as usize);
+                ctx.budget.admit_document(weight as u64)?;
+            }
+            take(worker, document, &row, DocumentSource::Row(rows, row.position as usize))?;
+            if heavy {
+                worker.tidy(ctx);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads lines that stand close together.
+    fn read_together(
+        &mut self,
+        shard: usize,
+        documents: &[(u32, u32)],
+        rows: &[Row],
+        take: DocumentSink<'_>,
+    ) -> Result<(), EngineError> {
+        let ctx = self.readers.ctx;
+        let start = rows[0].position;
+        let last = rows[rows.len() - 1];
+        self.bytes.clear();
+        // How long a line is is known of all but long ones.
+        let heavy = last.length == 0 || last.length as usize >= HEAVY;
+        let _turn = heavy.then(|| self.readers.heavy.lock().unwrap_or_else(PoisonError::into_inner));
+        match last.length {
+            0 => self.fill_line(shard, &last)?,
+            length => self.fill(shard, start, (last.position - start) as usize + length as usize)?,
+        };
+        if self.bytes.len() >= HEAVY {
+            let weight = pipeline::weight_of(self.bytes.len(), last.words as usize);
+            ctx.budget.admit_document(weight as u64)?;
+        }
+        let worker = worker(&mut self.workers, ctx, self.readers.shards[shard].reference);
+        for (&(_, document), row) in documents.iter().zip(rows) {
+            let begin = (row.position - start) as usize;
+            let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
+            let line = self.bytes.get(begin..end).ok_or_else(|| input_changed(ctx))?;
+            take(worker, document, row, DocumentSource::Line(line))?;
+        }
+        if self.bytes.len() >= HEAVY {
+            worker.tidy(ctx);
+            self.bytes = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// Reads up to `most` bytes of a shard.
+    fn fill(&mut self, shard: usize, position: u64, most: usize) -> Result<usize, EngineError> {
+        self.open(shard)?;
+        let Some((_, OpenShard::Bytes(bytes))) = &mut self.open else { return Ok(0) };
+        Ok(bytes.read(position, most, &mut self.bytes)?)
+    }
+
+    /// Reads one line whose length is not known.
+    fn fill_line(&mut self, shard: usize, row: &Row) -> Result<usize, EngineError> {
+        let mut more = row.text as usize + 4096;
+        loop {
+            let before = self.bytes.len();
+            let read = self.fill(shard, row.position + before as u64, more)?;
+            if let Some(at) = memchr::memchr(b'\n', &self.bytes[before..]) {
+                self.bytes.truncate(before + at + 1);
+            } else if read == more {
+                more *= 2;
+                continue;
+            }
+            return Ok(self.bytes.len());
+        }
+    }
+}
+
+/// The corpus of a document, by whether it is there to be compared with.
+fn corpus<'c>(ctx: &'c Context<'c>, reference: bool) -> &'c Corpus {
+    if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus }
+}
+
+/// Returns the worker for documents of one of the corpora.
+fn worker<'w>(
+    workers: &'w mut [Option<SketchWorker>; 2],
+    ctx: &Context<'_>,
+    reference: bool,
+) -> &'w mut SketchWorker {
+    workers[usize::from(reference)].get_or_insert_with(|| SketchWorker::new(ctx, corpus(ctx, reference)))
+}
+
+/// True when a line is read together with the one before it.
+fn can_join(last: &Row, row: &Row, start: u64) -> bool {
+    let end = last.position + u64::from(last.length);
+    let (gap, all) = (row.position.saturating_sub(end), row.position + u64::from(row.length) - start);
+    last.length > 0 && row.length > 0 && row.position >= end && gap <= MAX_GAP && all <= MAX_READ
+}

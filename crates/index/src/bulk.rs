@@ -1,0 +1,280 @@
+//! Adding a whole corpus to an index, or querying it: documents are examined and looked up on all threads, and decided in their order.
+
+use std::sync::Mutex;
+
+use lookalike_corpus::{Corpus, LineReader};
+use lookalike_engine::pipeline::{self, Batch, Feed, Record, ShardEnd, Weight};
+use lookalike_engine::walk::{Stage, Watch};
+use lookalike_engine::{EngineError, Settings};
+use lookalike_model::Rejection;
+use serde::{Deserialize, Serialize};
+
+use crate::error::IndexError;
+use crate::index::{Index, lock_ignoring_poison};
+use crate::query_buffers::{PreparedDocument, QueryBuffers};
+use crate::writer::{OnExistingId, Verdict};
+
+/// The position reached in a corpus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Progress {
+    /// Units of it that are done: shards, or small shards together.
+    pub unit: usize,
+    /// Records of the next one that are done.
+    pub records: u64,
+    /// Records that are done in all.
+    pub total: u64,
+}
+
+/// The work done on documents before they are handed over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preparation {
+    /// The lookup, so that they are added quickly.
+    LookUp,
+    /// A query; at most this number of near-duplicates is returned for each.
+    Answer(usize),
+}
+
+/// A record of the corpus.
+#[derive(Debug)]
+pub enum CorpusRecord<'t> {
+    /// A document.
+    Document(Box<PreparedDocument>),
+    /// A record that could not be read, or that a method cannot read.
+    Rejected {
+        /// The shard.
+        source: &'t str,
+        /// Its position in the shard.
+        position: u64,
+        /// The reason.
+        reason: String,
+        /// Its id, if known.
+        id: Option<String>,
+    },
+}
+
+/// Consecutive records, as they are handed over.
+#[derive(Debug)]
+pub struct Portion<'t> {
+    /// The records.
+    pub records: Vec<CorpusRecord<'t>>,
+    /// The position in the corpus after them.
+    pub progress: Progress,
+    /// Records of the corpus among them that are no documents.
+    pub skipped: u64,
+}
+
+/// A record that is no document.
+#[derive(Debug, Default)]
+struct RejectedRecord {
+    position: u64,
+    reason: String,
+    id: Option<String>,
+}
+
+impl RejectedRecord {
+    fn of(rejection: &Rejection) -> Self {
+        let (position, reason) = (rejection.place.position, rejection.reason.to_string());
+        RejectedRecord { position, reason, id: rejection.id.clone() }
+    }
+}
+
+/// A batch that a worker has examined.
+struct ExaminedBatch {
+    records: Vec<Result<PreparedDocument, RejectedRecord>>,
+    first: u64,
+    ends: Vec<ShardEnd>,
+    failed: Option<IndexError>,
+}
+
+impl Weight for ExaminedBatch {
+    fn bytes(&self) -> usize {
+        // What is made of a document is a few times its text.
+        self.records.iter().flatten().map(|prepared| 12 * prepared.text().len() + 4096).sum()
+    }
+}
+
+impl Index {
+    /// Hands over all records of a corpus after `from`, in portions and in order; `preparation` says what is done on documents before.
+    pub fn examine(
+        &self,
+        corpus: &Corpus,
+        settings: &Settings,
+        from: Progress,
+        preparation: Preparation,
+        watch: &Watch,
+        mut each: impl FnMut(Portion<'_>) -> Result<(), IndexError> + Send,
+    ) -> Result<(), IndexError> {
+        let all = pipeline::units(corpus);
+        let units = all.get(from.unit..).unwrap_or_default();
+        let longest = corpus.options().max_document_bytes as u64;
+        // The index has its own part of the memory, and so have the writer's buffers.
+        let own = self.memory(settings.threads.max(1) + 1);
+        let rest = Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() };
+        let with_index = |error: EngineError| match error {
+            EngineError::Memory { why, needed } => {
+                // Filters and tails take three eighths of what there is, up to a bound.
+                let buffers = self.memory(settings.threads.max(1) + 1) - self.memory(0);
+                EngineError::Memory { why, needed: ((needed + buffers) * 8).div_ceil(5) }
+            }
+            error => error,
+        };
+        let room = rest.buffer_bytes(longest).map_err(with_index)?;
+        // One unit after the other: what is decided depends on what came before.
+        let shape = rest.shape(room, longest).one_by_one();
+        watch.begin(Stage { name: "index", total: corpus.bytes(), reads: true });
+        let done = |unit: usize| if unit == 0 { from.records } else { 0 };
+        let failed = Mutex::new(None);
+        let fail = |error: IndexError| {
+            lock_ignoring_poison(&failed).get_or_insert(error);
+            EngineError::Stopped
+        };
+        let state = Mutex::new((from.total, &mut each));
+        let run = pipeline::run(
+            corpus,
+            units,
+            shape,
+            watch,
+            || (LineReader::new(corpus.options()), self.buffers()),
+            |(lines, buffers), batch| {
+                self.examine_batch(lines, buffers, batch, done(batch.unit), preparation)
+            },
+            |unit, feed: &mut Feed<'_, ExaminedBatch>| {
+                let mut shard = units[unit].start;
+                while let Some(examined) = feed.next()? {
+                    let mut examined = examined;
+                    if let Some(error) = examined.failed.take() {
+                        return Err(fail(error));
+                    }
+                    let mut state = lock_ignoring_poison(&state);
+                    let behind = examined.first + examined.records.len() as u64;
+                    let fresh = behind.saturating_sub(examined.first.max(done(unit)));
+                    let progress =
+                        Progress { unit: from.unit + unit, records: behind, total: state.0 + fresh };
+                    let portion = portion(corpus, &mut shard, examined, done(unit), progress);
+                    state.0 = progress.total;
+                    (state.1)(portion).map_err(fail)?;
+                }
+                Ok(())
+            },
+        );
+        match (failed.into_inner().ok().flatten(), run) {
+            (Some(error), _) => Err(error),
+            (None, run) => Ok(run.map_err(with_index)?),
+        }
+    }
+
+    fn examine_batch(
+        &self,
+        lines: &mut LineReader,
+        buffers: &mut Result<QueryBuffers, IndexError>,
+        batch: &Batch,
+        done: u64,
+        preparation: Preparation,
+    ) -> ExaminedBatch {
+        let mut examined =
+            ExaminedBatch { records: Vec::new(), first: batch.first, ends: batch.ends.clone(), failed: None };
+        let buffers = match buffers {
+            Ok(buffers) => buffers,
+            Err(error) => {
+                examined.failed = Some(IndexError::Request(error.to_string()));
+                return examined;
+            }
+        };
+        let read = batch.read(lines, |index, record| {
+            if batch.first + (index as u64) < done {
+                // It was handed over by an earlier process.
+                examined.records.push(Err(RejectedRecord::default()));
+                return Ok(());
+            }
+            examined.records.push(match record {
+                Record::Rejected(rejection) => Err(RejectedRecord::of(rejection)),
+                Record::Document(document) => {
+                    let refused = |reason| RejectedRecord {
+                        position: document.place.position,
+                        reason,
+                        id: Some(document.id.to_owned()),
+                    };
+                    buffers.document(self.examiner(), &document).map_err(refused)
+                }
+            });
+            let found = match (examined.records.last_mut(), preparation) {
+                (Some(Ok(prepared)), Preparation::LookUp) => self.look_up(buffers, prepared),
+                (Some(Ok(prepared)), Preparation::Answer(limit)) => {
+                    self.query(buffers, prepared, limit).map(|answer| prepared.answer = Some(answer))
+                }
+                _ => Ok(()),
+            };
+            if let Err(error) = found {
+                examined.failed.get_or_insert(error);
+            }
+            Ok(())
+        });
+        if let Err(error) = read {
+            examined.failed.get_or_insert(error.into());
+        }
+        examined
+    }
+
+    /// Adds all documents of a corpus after `from`. `each` gets the id and the verdict of every document, once it is in the log;
+    /// `mark` returns the mark to store with a portion.
+    #[expect(clippy::too_many_arguments, reason = "each of them is another thing")]
+    pub fn add_corpus(
+        &self,
+        corpus: &Corpus,
+        settings: &Settings,
+        from: Progress,
+        on_existing: OnExistingId,
+        watch: &Watch,
+        mut mark: impl FnMut(&Portion<'_>) -> Result<Option<Vec<u8>>, IndexError> + Send,
+        mut each: impl FnMut(&str, &Verdict) -> Result<(), IndexError> + Send,
+    ) -> Result<(), IndexError> {
+        self.examine(corpus, settings, from, Preparation::LookUp, watch, |portion| {
+            let mark = mark(&portion)?;
+            let (mut documents, mut ids) = (Vec::new(), Vec::new());
+            for record in portion.records {
+                if let CorpusRecord::Document(prepared) = record {
+                    ids.push(prepared.id.clone());
+                    documents.push(*prepared);
+                }
+            }
+            let verdicts = self.add_marked(documents, on_existing, mark)?;
+            ids.iter().zip(&verdicts).try_for_each(|(id, verdict)| each(id, verdict))
+        })
+    }
+}
+
+/// Returns the records with their shards and positions.
+fn portion<'t>(
+    corpus: &'t Corpus,
+    shard: &mut usize,
+    examined: ExaminedBatch,
+    done: u64,
+    progress: Progress,
+) -> Portion<'t> {
+    let ExaminedBatch { records, first, ends, .. } = examined;
+    let mut ends = ends.iter().peekable();
+    let mut handed_over = Vec::new();
+    let mut skipped = 0;
+    let mut end = |before: usize, shard: &mut usize| {
+        while let Some(end) = ends.next_if(|end| end.before <= before) {
+            *shard += 1;
+            skipped += end.skipped.iter().map(|(_, count)| count).sum::<u64>();
+        }
+    };
+    let count = records.len();
+    for (index, record) in records.into_iter().enumerate() {
+        end(index, shard);
+        if first + (index as u64) < done {
+            continue;
+        }
+        handed_over.push(match record {
+            Ok(prepared) => CorpusRecord::Document(Box::new(prepared)),
+            Err(RejectedRecord { position, reason, id }) => {
+                let source = corpus.shards().get(*shard).map_or("", |shard| &shard.name);
+                CorpusRecord::Rejected { source, position, reason, id }
+            }
+        });
+    }
+    end(count, shard);
+    Portion { records: handed_over, progress, skipped }
+}

@@ -1,0 +1,316 @@
+//! The candidates of a document: those that share keys with it, measured.
+
+use std::sync::Arc;
+
+use lookalike_engine::examine::{Examined, Examiner, SharedKeys};
+use lookalike_engine::measure::Measured;
+use lookalike_methods::{DirectedKeyCounts, Member, Method};
+
+use crate::chunk::Tables;
+use crate::error::IndexError;
+use crate::part::Snapshot;
+use crate::query_buffers::{QueryBuffers, Subject};
+use crate::row::{Row, State};
+
+/// A posting of a key of the queried document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KeyMatch {
+    number: u32,
+    method: u32,
+    /// The position of the key among those of the method.
+    key: u32,
+    /// The tag of the posting.
+    tag: u32,
+}
+
+/// A candidate: a class, named by its first document, that methods propose.
+#[derive(Debug, Clone)]
+pub(crate) struct Candidate {
+    pub(crate) class: u32,
+    shared: SharedKeys,
+    record: Vec<u8>,
+    /// The similarity of the queried document to this one, if measured; the inner option is none if it is not near.
+    measured: Option<Option<Measured>>,
+}
+
+/// The candidates of a document.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Candidates {
+    /// The first document with its words.
+    pub(crate) leader: Option<u32>,
+    pub(crate) classes: Vec<Candidate>,
+    /// The number of postings of each of its keys, by method.
+    pub(crate) postings: Vec<Vec<u32>>,
+    /// Documents below this number were looked up, as they were in this epoch.
+    pub(crate) searched_below: u32,
+    pub(crate) epoch: u64,
+}
+
+/// A query of a snapshot.
+pub(crate) struct SnapshotQuery<'a> {
+    pub(crate) examiner: &'a Examiner,
+    pub(crate) tables: &'a Tables,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) buffers: &'a mut QueryBuffers,
+}
+
+impl SnapshotQuery<'_> {
+    /// Finds the candidates of a document.
+    pub(crate) fn find(&mut self, examined: &Examined) -> Result<Candidates, IndexError> {
+        let mut candidates = Candidates { epoch: self.snapshot.epoch, ..Candidates::default() };
+        self.find_since(examined, &mut candidates)?;
+        Ok(candidates)
+    }
+
+    /// Adds the candidates among the documents that came since.
+    pub(crate) fn find_since(
+        &mut self,
+        examined: &Examined,
+        candidates: &mut Candidates,
+    ) -> Result<(), IndexError> {
+        let from = std::mem::replace(&mut candidates.searched_below, self.snapshot.next);
+        if examined.words == 0 {
+            return Ok(());
+        }
+        if candidates.leader.is_none() {
+            candidates.leader = self.leader(examined.digest, from)?;
+        }
+        self.match_keys(examined, from, candidates)?;
+        self.add_candidates(examined, candidates)
+    }
+
+    /// The first document with these words, among those from `from` on.
+    fn leader(&mut self, digest: u128, from: u32) -> Result<Option<u32>, IndexError> {
+        let mut leaders = Vec::new();
+        let (table, key) = (self.tables.words(), word_key(digest));
+        self.snapshot
+            .find(table, key, from, &mut self.buffers.blocks, &mut |number, _| leaders.push(number))?;
+        for number in leaders.into_iter().filter(|&number| number >= from) {
+            let row = self.row(number)?;
+            if row.digest == digest && row.state != State::Deleted {
+                return Ok(Some(number));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Collects the postings of the document's keys.
+    fn match_keys(
+        &mut self,
+        examined: &Examined,
+        from: u32,
+        candidates: &mut Candidates,
+    ) -> Result<(), IndexError> {
+        let QueryBuffers { matches, blocks, .. } = &mut *self.buffers;
+        matches.clear();
+        candidates.postings.resize_with(examined.keys.len(), Vec::new);
+        for (place, (method, keys)) in self.examiner.methods().zip(&examined.keys).enumerate() {
+            // The document itself is one more.
+            let most = method.max_documents_per_key(self.snapshot.counts.classes + 1);
+            candidates.postings[place].resize(keys.len(), 0);
+            for (number, key) in keys.iter().enumerate() {
+                let before = matches.len();
+                self.snapshot.find(place, key.value, from, blocks, &mut |document, tag| {
+                    if document >= from {
+                        let (method, key) = (place as u32, number as u32);
+                        matches.push(KeyMatch { number: document, method, key, tag });
+                    }
+                })?;
+                let postings = &mut candidates.postings[place][number];
+                *postings += (matches.len() - before) as u32;
+                if u64::from(*postings) + 1 > most {
+                    matches.truncate(before);
+                }
+            }
+        }
+        matches.sort_unstable();
+        Ok(())
+    }
+
+    /// Adds the classes with matching keys that methods propose and do not rule out.
+    fn add_candidates(&mut self, examined: &Examined, candidates: &mut Candidates) -> Result<(), IndexError> {
+        let matches = std::mem::take(&mut self.buffers.matches);
+        for group in matches.chunk_by(|one, two| one.number == two.number) {
+            let class = group[0].number;
+            if Some(class) == candidates.leader {
+                continue;
+            }
+            self.cache_row(class)?;
+            let Some(cached) = self.buffers.rows.get(class, self.snapshot.age()) else { continue };
+            if cached.row.state == State::Deleted {
+                continue;
+            }
+            let shared = self.shared(examined, &cached.record, group);
+            if self.examiner.promising([&cached.record, &examined.record], &shared) {
+                candidates.classes.push(Candidate {
+                    class,
+                    shared,
+                    record: cached.record.clone(),
+                    measured: None,
+                });
+            }
+        }
+        self.buffers.matches = matches;
+        Ok(())
+    }
+
+    /// Reads the row and the record of a document into the cache.
+    fn cache_row(&mut self, number: u32) -> Result<(), IndexError> {
+        let QueryBuffers { rows, blocks, record, .. } = &mut *self.buffers;
+        let age = self.snapshot.age();
+        if rows.get(number, age).is_none() {
+            let row = self.snapshot.row(number, blocks)?;
+            record.clear();
+            if row.state != State::Deleted {
+                self.snapshot.record(number, &row, blocks, record)?;
+            }
+            rows.put(number, age, row, record);
+        }
+        Ok(())
+    }
+
+    /// Counts the keys that two documents share, by method.
+    fn shared(&self, examined: &Examined, record: &[u8], matches: &[KeyMatch]) -> SharedKeys {
+        let mut shared = SharedKeys::default();
+        for group in matches.chunk_by(|one, two| one.method == two.method) {
+            let place = group[0].method as usize;
+            let Some(method) = self.examiner.methods().nth(place) else { continue };
+            let lengths = [record, &examined.record].map(|record| self.examiner.length(place, record));
+            let pairs = group.iter().map(|one| (one.tag, examined.keys[place][one.key as usize].tag));
+            shared[place] = shared_by(method, lengths, pairs);
+        }
+        if self.examiner.proposed(&shared) { shared } else { SharedKeys::default() }
+    }
+
+    /// The row of a document, as it is now.
+    pub(crate) fn row(&mut self, number: u32) -> Result<Row, IndexError> {
+        if let Some(cached) = self.buffers.rows.get(number, self.snapshot.age()) {
+            return Ok(cached.row);
+        }
+        self.snapshot.row(number, &mut self.buffers.blocks)
+    }
+
+    /// Measures the subject against a candidate; none if it is not near.
+    pub(crate) fn measure(
+        &mut self,
+        subject: &mut Subject<'_>,
+        candidate: &mut Candidate,
+    ) -> Result<Option<Measured>, IndexError> {
+        if let Some(measured) = candidate.measured {
+            return Ok(measured);
+        }
+        let records = [&candidate.record[..], &subject.examined.record];
+        let (examiner, class) = (self.examiner, candidate.class);
+        let measured = examiner.judge(records, &candidate.shared, || self.compare(subject, class))?;
+        let measured = measured.map(Measured::swapped);
+        candidate.measured = Some(measured);
+        Ok(measured)
+    }
+
+    /// Measures the subject against a class that no method proposed.
+    pub(crate) fn measure_unproposed(
+        &mut self,
+        subject: &mut Subject<'_>,
+        class: u32,
+    ) -> Result<Option<Measured>, IndexError> {
+        let row = self.row(class)?;
+        let mut record = Vec::new();
+        self.snapshot.record(class, &row, &mut self.buffers.blocks, &mut record)?;
+        let (examiner, mine) = (self.examiner, &subject.examined.record[..]);
+        let measured = examiner.judge_unproposed([&record, mine], || self.compare(subject, class))?;
+        Ok(measured.map(Measured::swapped))
+    }
+
+    /// The similarity of a class to the subject.
+    fn compare(&mut self, subject: &mut Subject<'_>, class: u32) -> Result<Option<Measured>, IndexError> {
+        let Some((number, row)) = self.live_member(class)? else { return Ok(None) };
+        let set = self.set(number, &row)?;
+        Ok(subject.compare(self.examiner, &mut self.buffers.engine, &set))
+    }
+
+    /// Returns the prepared text of a document, which never changes, whatever its state.
+    fn set(&mut self, number: u32, row: &Row) -> Result<Arc<[u64]>, IndexError> {
+        if let Some(set) = self.buffers.texts.get(number) {
+            return Ok(set);
+        }
+        let mut body = std::mem::take(&mut self.buffers.bytes);
+        self.snapshot.body(number, row, &mut self.buffers.blocks, &mut body)?;
+        let set = self.buffers.set_of(self.examiner, &body, row.text as usize);
+        self.buffers.bytes = body;
+        let set: Arc<[u64]> = set?.into();
+        self.buffers.texts.put(number, set.clone());
+        Ok(set)
+    }
+
+    /// Returns a live document of a class.
+    fn live_member(&mut self, class: u32) -> Result<Option<(u32, Row)>, IndexError> {
+        let row = self.row(class)?;
+        if row.state.is_live() {
+            return Ok(Some((class, row)));
+        }
+        for number in self.snapshot.lookup(self.tables.members(), class.into(), &mut self.buffers.blocks)? {
+            let row = self.row(number)?;
+            if row.state.is_live() {
+                return Ok(Some((number, row)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A document examined again; nothing where texts are not kept, or it is not there any more.
+    pub(crate) fn examined(&mut self, number: u32) -> Result<Option<Examined>, IndexError> {
+        let row = self.row(number)?;
+        if !self.buffers.keeps_text() || !row.state.is_live() {
+            return Ok(None);
+        }
+        let text = self.text(number, &row)?;
+        self.buffers.engine.text(self.examiner, text).map(Some).map_err(IndexError::Request)
+    }
+
+    /// The text of a document, where texts are kept.
+    pub(crate) fn text(&mut self, number: u32, row: &Row) -> Result<String, IndexError> {
+        let mut body = Vec::new();
+        self.snapshot.body(number, row, &mut self.buffers.blocks, &mut body)?;
+        self.buffers.text_of(&body, row.text as usize)
+    }
+}
+
+/// Counts the keys of one method that two documents share: `[there, asks]` are the lengths of the indexed document and of the
+/// queried one, `pairs` their tags in the same order.
+fn shared_by(method: &dyn Method, [there, asks]: [u32; 2], pairs: impl Iterator<Item = (u32, u32)>) -> u32 {
+    let (short, long) = if there < asks { (there, asks) } else { (asks, there) };
+    if long > method.longest_partner(short) {
+        return 0;
+    }
+    let mut asked = DirectedKeyCounts::default();
+    for (tag, own) in pairs {
+        let members = (Member { length: there, tag }, Member { length: asks, tag: own });
+        if !method.plausible(members.0, members.1) {
+            continue;
+        }
+        if !method.has_query_keys() {
+            asked.forward += 1;
+            continue;
+        }
+        match (method.is_query_only(tag), method.is_query_only(own)) {
+            (true, true) => {}
+            (one, two) => {
+                asked.forward += u32::from(!one);
+                asked.backward += u32::from(!two);
+            }
+        }
+    }
+    if asked.forward.max(asked.backward) < method.keys_to_share().max(1) {
+        return 0;
+    }
+    match method.has_query_keys() {
+        true => asked.pack(),
+        false if method.counts_keys() => asked.forward,
+        false => 1,
+    }
+}
+
+/// The key that words are found by.
+pub(crate) fn word_key(digest: u128) -> u64 {
+    (digest >> 64) as u64
+}

@@ -1,0 +1,324 @@
+//! Several snapshots: what became of the left corpus's pages over time.
+
+use std::io::Write;
+
+use lookalike::corpus::write::Sink;
+use lookalike::corpus::{Compression, CorpusError};
+use lookalike::engine::EngineError;
+use lookalike::engine::store::sort::existing;
+use lookalike::engine::store::strings::{self, OrderedStrings};
+use lookalike_overlap::interval::wilson;
+use lookalike_overlap::persistence::half_life;
+use serde::Serialize;
+
+use crate::Context;
+use crate::join::{DOMAINS, JoinFacts, PER_SNAPSHOT, domain_columns};
+use crate::measure::{Measurements, Sums};
+use crate::overlap::{self, OverlapFacts, rounded};
+use crate::tables::ROWS_SHOWN;
+use crate::tsv::{Tsv, share};
+
+/// The fate of pages over time; empty with one snapshot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Persistence {
+    /// For each snapshot.
+    pub(crate) snapshots: Vec<Snapshot>,
+    /// For the top-level domains with the most left addresses, each with a row for each snapshot.
+    pub(crate) domains: Vec<(String, Vec<Snapshot>)>,
+    /// Number of snapshots after which half of the left addresses are gone.
+    pub(crate) half_life: Option<f64>,
+    /// Number of snapshots after which half of the left shingles are gone.
+    pub(crate) shingle_half_life: Option<f64>,
+}
+
+/// A line of `snapshots.jsonl`: a snapshot, of all top-level domains or of one.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub(crate) struct Snapshot {
+    /// From 1.
+    pub(crate) snapshot: usize,
+    /// Its name.
+    pub(crate) name: String,
+    /// The top-level domain of left addresses; all when there is none.
+    pub(crate) tld: Option<String>,
+    /// Left addresses.
+    pub(crate) left_urls: u64,
+    /// Those that are there.
+    pub(crate) still: u64,
+    pub(crate) still_share: Option<f64>,
+    pub(crate) still_low: Option<f64>,
+    pub(crate) still_high: Option<f64>,
+    /// Left addresses that are there whose two documents have words.
+    pub(crate) measured: u64,
+    /// Those with equal words.
+    pub(crate) unchanged: u64,
+    pub(crate) unchanged_share: Option<f64>,
+    /// Those that are near.
+    pub(crate) near: u64,
+    pub(crate) near_share: Option<f64>,
+    /// Figures that exist only for all top-level domains together.
+    #[serde(flatten)]
+    pub(crate) all: Option<Overall>,
+}
+
+/// Figures of a snapshot as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub(crate) struct Overall {
+    /// Different addresses.
+    pub(crate) urls: u64,
+    /// Left addresses that are in this and all earlier snapshots.
+    pub(crate) always: u64,
+    pub(crate) always_share: Option<f64>,
+    /// Addresses that were nowhere before.
+    pub(crate) new: u64,
+    /// The mean similarity with the left document.
+    pub(crate) mean_similarity: Option<f64>,
+    /// Mean share of a left document's shingles that is in its version here, over pages that are there.
+    pub(crate) shingles_there: Option<f64>,
+    /// The same over all pages: those that are gone have none.
+    pub(crate) shingles_all: Option<f64>,
+    /// Addresses of the snapshot before that are there.
+    pub(crate) kept: u64,
+    pub(crate) kept_share: Option<f64>,
+    /// Left addresses in this snapshot and the one before it whose two documents have words.
+    pub(crate) measured_since: u64,
+    pub(crate) unchanged_since: u64,
+    pub(crate) unchanged_since_share: Option<f64>,
+    pub(crate) near_since: u64,
+    pub(crate) near_since_share: Option<f64>,
+    pub(crate) mean_similarity_since: Option<f64>,
+}
+
+/// Counts that all rows have.
+struct Counts {
+    left_urls: u64,
+    still: u64,
+    measured: u64,
+    unchanged: u64,
+    near: u64,
+}
+
+impl Snapshot {
+    fn new(ctx: &Context<'_>, place: usize, tld: Option<&str>, counts: &Counts) -> Self {
+        let interval = wilson(counts.still, counts.left_urls);
+        Snapshot {
+            snapshot: place + 1,
+            name: ctx.request.names[place + 1].clone(),
+            tld: tld.map(str::to_owned),
+            left_urls: counts.left_urls,
+            still: counts.still,
+            still_share: part(counts.still, counts.left_urls),
+            still_low: interval.map(|(low, _)| rounded(low)),
+            still_high: interval.map(|(_, high)| rounded(high)),
+            measured: counts.measured,
+            unchanged: counts.unchanged,
+            unchanged_share: part(counts.unchanged, counts.measured),
+            near: counts.near,
+            near_share: part(counts.near, counts.measured),
+            all: None,
+        }
+    }
+}
+
+fn part(part: u64, whole: u64) -> Option<f64> {
+    share(part, whole).map(rounded)
+}
+
+/// Puts together what is known of snapshots, and writes `snapshots.tsv` and `snapshots.jsonl`, if there are several.
+pub(crate) fn write(
+    ctx: &Context<'_>,
+    joined: &JoinFacts,
+    measured: &Measurements,
+    listed: &OverlapFacts,
+) -> Result<Persistence, EngineError> {
+    if ctx.request.snapshots() < 2 {
+        return Ok(Persistence::default());
+    }
+    let snapshots: Vec<Snapshot> =
+        (0..joined.times.len()).map(|place| overall(ctx, joined, measured, place)).collect();
+    let mut files = Files::create(ctx)?;
+    snapshots.iter().try_for_each(|snapshot| files.push(snapshot))?;
+    let mut domains = Vec::new();
+    let mut rows = by_domain(ctx, joined, listed)?;
+    while let Some((key, numbers)) = rows.next()? {
+        let name = String::from_utf8_lossy(&key[8..]).into_owned();
+        let over_time: Vec<Snapshot> = (0..snapshots.len())
+            .map(|place| {
+                let at = 1 + place * PER_SNAPSHOT;
+                let counts = Counts {
+                    left_urls: numbers[0],
+                    still: numbers[at],
+                    measured: numbers[at + 1],
+                    unchanged: numbers[at + 2],
+                    near: numbers[at + 3],
+                };
+                Snapshot::new(ctx, place, Some(&name), &counts)
+            })
+            .collect();
+        over_time.iter().try_for_each(|snapshot| files.push(snapshot))?;
+        if domains.len() < ROWS_SHOWN {
+            domains.push((name, over_time));
+        }
+    }
+    files.finish()?;
+    let still: Vec<f64> = snapshots.iter().filter_map(|snapshot| snapshot.still_share).collect();
+    let shingles = |snapshot: &Snapshot| snapshot.all.and_then(|all| all.shingles_all);
+    let shingles: Vec<f64> = snapshots.iter().filter_map(shingles).collect();
+    let whole = |shares: &[f64]| (shares.len() == snapshots.len()).then(|| half_life(shares)).flatten();
+    Ok(Persistence { half_life: whole(&still), shingle_half_life: whole(&shingles), snapshots, domains })
+}
+
+fn overall(ctx: &Context<'_>, joined: &JoinFacts, measured: &Measurements, place: usize) -> Snapshot {
+    let (time, sums) = (joined.times[place], measured.with_left[place]);
+    let left_urls = joined.urls[0];
+    let counts = Counts {
+        left_urls,
+        still: time.still,
+        measured: sums.pairs,
+        unchanged: sums.unchanged,
+        near: sums.near,
+    };
+    let contained = measured.contained.get(place).copied();
+    let mean = |over: u64| contained.filter(|_| over > 0).map(|sum| rounded(sum / over as f64));
+    // Pages that are there and have no words on one side tell nothing.
+    let gone = left_urls - time.still;
+    let since = if place == 0 { sums } else { measured.with_last[place - 1] };
+    Snapshot {
+        all: Some(Overall {
+            urls: joined.urls[place + 1],
+            always: time.always,
+            always_share: part(time.always, left_urls),
+            new: time.new,
+            mean_similarity: sums.mean().map(rounded),
+            shingles_there: mean(sums.pairs),
+            shingles_all: mean(sums.pairs + gone).filter(|_| sums.pairs > 0),
+            kept: time.kept,
+            kept_share: part(time.kept, joined.urls[place]),
+            ..since_last(&since)
+        }),
+        ..Snapshot::new(ctx, place, None, &counts)
+    }
+}
+
+fn since_last(sums: &Sums) -> Overall {
+    Overall {
+        measured_since: sums.pairs,
+        unchanged_since: sums.unchanged,
+        unchanged_since_share: part(sums.unchanged, sums.pairs),
+        near_since: sums.near,
+        near_since_share: part(sums.near, sums.pairs),
+        mean_similarity_since: sums.mean().map(rounded),
+        ..Overall::default()
+    }
+}
+
+/// Counts by top-level domain, those with the most left addresses first.
+fn by_domain(
+    ctx: &Context<'_>,
+    joined: &JoinFacts,
+    listed: &OverlapFacts,
+) -> Result<OrderedStrings, EngineError> {
+    let columns = domain_columns(ctx);
+    let mut runs: Vec<_> =
+        existing(&ctx.work.run_location(DOMAINS))?.into_iter().take(joined.domains).collect();
+    runs.extend(existing(&ctx.work.run_location(overlap::DOMAINS))?.into_iter().take(listed.domains));
+    let mut by_name = OrderedStrings::merge(&ctx.work.run_location(DOMAINS), columns, runs)?;
+    let place = ctx.work.run_location("table-domains");
+    let mut ordered = strings::fresh(place, columns, ctx.buffer_bytes as usize / 8)?;
+    while let Some((name, numbers)) = by_name.next()? {
+        if numbers[0] > 0 {
+            let name: &[u8] = if name.is_empty() { b"(no host)" } else { name };
+            ordered.add(&[&(!numbers[0]).to_be_bytes(), name].concat(), numbers)?;
+        }
+    }
+    ordered.sorted()
+}
+
+/// The two files.
+struct Files {
+    table: Tsv,
+    lines: Sink,
+    name: String,
+}
+
+const HEADS: [&str; 28] = [
+    "tld",
+    "snapshot",
+    "name",
+    "left_urls",
+    "still",
+    "still_share",
+    "still_low",
+    "still_high",
+    "measured",
+    "unchanged",
+    "unchanged_share",
+    "near",
+    "near_share",
+    "urls",
+    "always",
+    "always_share",
+    "new",
+    "mean_similarity",
+    "shingles_there",
+    "shingles_all",
+    "kept",
+    "kept_share",
+    "measured_since",
+    "unchanged_since",
+    "unchanged_since_share",
+    "near_since",
+    "near_since_share",
+    "mean_similarity_since",
+];
+
+impl Files {
+    fn create(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        let path = ctx.work.result("snapshots.jsonl");
+        Ok(Files {
+            table: Tsv::create(&ctx.work.result("snapshots.tsv"), &HEADS)?,
+            lines: Sink::create(&path, Compression::None)?,
+            name: path.display().to_string(),
+        })
+    }
+
+    fn push(&mut self, snapshot: &Snapshot) -> Result<(), EngineError> {
+        let table = &mut self.table;
+        table.text(snapshot.tld.as_deref().unwrap_or("*"));
+        table.count(snapshot.snapshot as u64);
+        table.text(&snapshot.name);
+        table.count(snapshot.left_urls);
+        table.part(snapshot.still, snapshot.left_urls);
+        table.number(snapshot.still_low);
+        table.number(snapshot.still_high);
+        table.count(snapshot.measured);
+        table.part(snapshot.unchanged, snapshot.measured);
+        table.part(snapshot.near, snapshot.measured);
+        if let Some(all) = &snapshot.all {
+            table.count(all.urls);
+            table.part(all.always, snapshot.left_urls);
+            table.count(all.new);
+            table.number(all.mean_similarity);
+            table.number(all.shingles_there);
+            table.number(all.shingles_all);
+            table.count(all.kept);
+            table.number(all.kept_share);
+            table.count(all.measured_since);
+            table.part(all.unchanged_since, all.measured_since);
+            table.part(all.near_since, all.measured_since);
+            table.number(all.mean_similarity_since);
+        } else {
+            (13..HEADS.len()).for_each(|_| table.number(None));
+        }
+        table.end()?;
+        let mut line = serde_json::to_vec(snapshot).expect("counts can be written");
+        line.push(b'\n');
+        let written = self.lines.write_all(&line);
+        written.map_err(|source| CorpusError::Write { name: self.name.clone(), source })?;
+        Ok(())
+    }
+
+    fn finish(self) -> Result<(), EngineError> {
+        self.table.finish()?;
+        Ok(self.lines.finish()?)
+    }
+}
