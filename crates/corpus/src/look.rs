@@ -149,13 +149,13 @@ impl<'c> Look<'c> {
 
     /// All records have been seen.
     fn end(&self) -> Result<(), CorpusError> {
-        if self.losses.records == 0 || self.skipped >= MOST_SKIPPED {
+        if self.done() || self.losses.records == 0 || self.skipped >= MOST_SKIPPED {
             return Ok(());
         }
         if !self.own.is_empty() || !self.extras.is_empty() || self.address {
             return Err(self.lacking());
         }
-        if self.has_document() { Ok(()) } else { Err(self.hopeless()) }
+        Err(self.hopeless())
     }
 
     /// The error about records that are all rejected.
@@ -378,6 +378,10 @@ mod tests {
         assert!(said.contains("has a field \"text\" or \"html\"; there are key, body"), "{said}");
         let everything = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..ReadOptions::default() };
         assert_eq!(look_at("a.jsonl", line, everything), Ok(()));
+        // A field that was named is there: the look ends, whatever becomes of its record.
+        let named =
+            ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..asked(Fields::default(), &["key"]) };
+        assert_eq!(look_at("a.jsonl", line, named), Ok(()));
     }
 
     #[test]
