@@ -153,13 +153,13 @@ impl<'c> FirstRecordsCheck<'c> {
 
     /// All records have been seen.
     fn end(&self) -> Result<(), CorpusError> {
-        if self.losses.records == 0 || self.skipped >= MOST_SKIPPED {
+        if self.done() || self.losses.records == 0 || self.skipped >= MOST_SKIPPED {
             return Ok(());
         }
         if !self.document_fields.is_empty() || !self.extras.is_empty() || self.address {
             return Err(self.missing_field());
         }
-        if self.has_document() { Ok(()) } else { Err(self.all_rejected()) }
+        Err(self.all_rejected())
     }
 
     /// The error about records that are all rejected.
@@ -385,6 +385,12 @@ mod tests {
         assert!(said.contains("has a field \"text\" or \"html\"; there are key, body"), "{said}");
         let everything = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..ReadOptions::default() };
         assert_eq!(check("a.jsonl", line, everything), Ok(()));
+        // A field that was named is there: the check ends, whatever becomes of its record.
+        let named = ReadOptions {
+            max_rejected: MaxRejected::EVERYTHING,
+            ..options_with(Fields::default(), &["key"])
+        };
+        assert_eq!(check("a.jsonl", line, named), Ok(()));
     }
 
     #[test]

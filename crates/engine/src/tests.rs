@@ -4,6 +4,7 @@ mod order;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_generate::Plan;
@@ -295,7 +296,7 @@ fn run_with_stops(job: &dyn Fn() -> Job, folder: &Path, bucket_bytes: Option<u64
         let result = std::thread::scope(|scope| {
             scope.spawn(|| {
                 std::thread::sleep(std::time::Duration::from_millis(starts * 7));
-                watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                watch.stop.store(true, Ordering::Relaxed);
             });
             open.run(&watch)
         });
@@ -432,28 +433,35 @@ fn words_are_counted_on_after_a_stop() {
     let text = plain_generated(400, 22);
     std::fs::create_dir(folder.path().join("in")).unwrap();
     let corpus = files(&folder.path().join("in"), &text);
-    let (target, mut starts) = (folder.path().join("lexicon"), 0);
-    let mut resumed = false;
+    let target = folder.path().join("lexicon");
+    let (mut starts, mut resumed) = (0, 0);
     while !target.exists() {
-        starts += 1;
         let job = Job { corpus: corpus.clone(), ..job(recipe("md5"), "", settings()) };
         let Opened::Open(mut open) = job.open(&folder.path().join("job")).unwrap() else {
             panic!("finished")
         };
         open.bucket_bytes = Some(1 << 20);
-        resumed |= open.folder().join("work").join("lexicon0.seen").exists();
-        let watch = Watch::default();
+        let checkpoint = open.folder().join("work/lexicon0.seen");
+        let before = std::fs::read(&checkpoint).ok();
+        (starts, resumed) = (starts + 1, resumed + usize::from(before.is_some()));
+        let (watch, ended) = (Watch::default(), AtomicBool::new(false));
         let result = std::thread::scope(|scope| {
             scope.spawn(|| {
-                std::thread::sleep(std::time::Duration::from_millis(starts * 15));
-                watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                // Stops behind the next checkpoint, a few times.
+                while starts <= 3 && !ended.load(Ordering::Relaxed) {
+                    if std::fs::read(&checkpoint).ok() != before {
+                        watch.stop.store(true, Ordering::Relaxed);
+                    }
+                }
             });
-            open.count_words(&watch, &target)
+            let result = open.count_words(&watch, &target);
+            ended.store(true, Ordering::Relaxed);
+            result
         });
         assert!(matches!(result, Ok(_) | Err(EngineError::Stopped)), "{result:?}");
     }
     assert!(read_lexicon(&target) == plain_lexicon(&text, &Profile::web()), "after {starts} starts");
-    assert!(resumed || starts == 1, "nobody went on");
+    assert!(resumed > 0, "no start went on from a checkpoint");
 }
 
 /// Generated documents, each text once.
@@ -675,7 +683,7 @@ fn a_stop_is_heard_while_long_texts_are_measured() {
             while !running.is_finished() && !measuring() {
                 std::thread::sleep(short / 20);
             }
-            watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            watch.stop.store(true, Ordering::Relaxed);
             let stopped = std::time::Instant::now();
             (running.join().unwrap(), stopped.elapsed())
         });
@@ -868,7 +876,7 @@ fn verification_counts_every_candidate_pair_once() {
         crate::classes::collapse(&ctx, &catalogue).unwrap();
         let proposed = crate::candidates::propose(&ctx, &catalogue).unwrap();
         crate::verify::verify(&ctx, &catalogue).unwrap();
-        let finished = watch.steps.load(std::sync::atomic::Ordering::Relaxed);
+        let finished = watch.steps.load(Ordering::Relaxed);
         assert!(proposed.candidates > 100);
         assert_eq!(
             (finished, watch.stage().unwrap().0.total),
