@@ -230,7 +230,7 @@ pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result
 
 impl InputArgs {
     /// Opens the corpus that was asked for, however many of its records are rejected. Nothing of it is read: a caller with a cap on
-    /// memory bounds the decoders first, and then calls [`Corpus::look`] for the fields that were named.
+    /// memory bounds the decoders first, and then calls [`Corpus::check_first_records`] for the fields that were named.
     pub fn corpus(&self) -> Result<Corpus, Failure> {
         self.corpus_with(ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..self.reading.options() })
     }
