@@ -1,7 +1,7 @@
 //! A folder in which a piece of work goes on after a stop.
 //!
-//! What [`Job`](crate::Job) is for near-duplicates, this is for other work: the folder is locked, the work is
-//! known again by its recipe and its input, scratch files bear a stamp of both, and a summary that appears last says that
+//! The counterpart of [`Job`](crate::Job) for commands that look for no near-duplicates: the folder is locked, the work is
+//! recognised by its recipe and its input, scratch files bear a stamp of both, and a summary that is written last says that
 //! all is done. Stages leave [facts](Workplace::save) behind, and a later process goes on behind the last of them.
 
 use std::collections::BTreeMap;
