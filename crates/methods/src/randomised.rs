@@ -1,6 +1,6 @@
 //! `randomised`: any method with one signature, made tolerant of small changes by lexicon randomisation.
 //!
-//! What Kołcz, Chowdhury and Alspector (2004) do to I-Match, and note to work for other signatures: besides the
+//! Kołcz, Chowdhury and Alspector (2004) do this to I-Match, and note that it works for other signatures: besides the
 //! signature of the whole document there are K more, each of the document without a random part p of all words there
 //! are. Two documents are duplicates by this method when they are by the other at one place of the K + 1. n changed
 //! words are among those left out, in one of the K at least, with probability 1 − (1 − pⁿ)^K.

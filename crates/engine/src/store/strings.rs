@@ -1,7 +1,7 @@
 //! Texts in order, each once, with numbers that are added up for it: in memory up to a bound, in sorted runs on disk beyond it.
 //!
-//! What [`sort`](super::sort) is for records of one width, this is for names: hosts with their counts, or ids behind the number that
-//! they are wanted in the order of. Texts compare as bytes.
+//! The counterpart of [`sort`](super::sort) for names instead of records of one width: hosts with their counts, or ids behind the number
+//! that they are wanted in the order of. Texts compare as bytes.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
