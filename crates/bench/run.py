@@ -306,7 +306,9 @@ def compare(options):
         "command": " ".join(["./bench", *sys.argv[1:]]),
         "machine": machine(),
     }
-    lookalike = build(HOUSE / "Cargo.toml", options.profile, "lookalike-cli", "lookalike")
+    lookalike = Path(os.environ.get("LOOKALIKE_BINARY", "")) if options.smoke else Path()
+    if not lookalike.is_file():
+        lookalike = build(HOUSE / "Cargo.toml", options.profile, "lookalike-cli", "lookalike")
     judge = build(HERE / "Cargo.toml", "dev" if options.smoke else "release", "lookalike-bench", "judge")
     name, file = find_corpus(options.corpus, lookalike, options.documents)
     whole = prefix(file, float("inf"))
