@@ -225,7 +225,9 @@ impl Status {
 fn sentence(status: &Status) -> String {
     let mut line = status.run.map_or_else(String::new, |(at, all)| format!("run {at} of {all}, "));
     line += &status.stage.map_or_else(String::new, |stage| format!("{stage}: "));
-    if status.unit == Unit::Steps {
+    if status.unit == Unit::Steps && status.done == 0 && status.total.is_none() {
+        line.push_str("no count yet");
+    } else if status.unit == Unit::Steps {
         line.push_str(&format!("{} {}", thousands(status.done), steps(status.stage)));
     } else {
         line.push_str(&format!(
@@ -247,6 +249,7 @@ fn steps(stage: Option<&str>) -> &'static str {
         Some("verify") => "candidate pairs",
         Some("group") => "postings",
         Some("collapse") => "documents",
+        Some("write") => "pairs sorted or written",
         _ => "steps",
     }
 }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::candidates;
 use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
+use crate::disk_forecast;
 use crate::error::EngineError;
 use crate::job::{OpenJob, Outputs};
 use crate::order::PlaceMap;
@@ -144,6 +145,12 @@ pub(crate) fn write(
     existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
     let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
+    let total = count_pairs(ctx, catalogue, &classes)?;
+    // In sorted files, and then in one.
+    let in_one_file = total.saturating_mul(Pairs.width() as u64);
+    disk_forecast::require(ctx, sorter.file_bytes(total).saturating_add(in_one_file))?;
+    // Each pair is sorted and then written.
+    ctx.begin("write", Some(total.saturating_mul(2)), false);
     expand(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
     equals(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
     let mut both = counts(ctx, catalogue, &stages);
@@ -158,9 +165,11 @@ pub(crate) fn write(
     while let Some(item) = sorted.next()? {
         Pairs.put(item, &mut bytes);
         writer.push(&bytes)?;
+        ctx.count_finished_pairs(1);
         count += 1;
     }
     writer.finish()?;
+    debug_assert!(count <= total, "the forecast counts what is written");
     drop(sorted);
     existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     findings.summary.pairs = Some(count);
@@ -209,6 +218,25 @@ fn counts(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCounts) -> Bot
     both
 }
 
+/// Number of the pairs that will be written, counted before any of them is, or a few more: classes of equal documents make many.
+fn count_pairs(ctx: &Context<'_>, catalogue: &Catalogue, classes: &Classes) -> Result<u64, EngineError> {
+    let most = LargeGroups::most(ctx) as u64;
+    let limited = |left: &[u32], right: &[u32]| match left.len() as u64 * right.len() as u64 {
+        pairs if pairs > most => left.len() as u64,
+        pairs => pairs,
+    };
+    let between = classes.count_pairs(ctx, |ours, theirs| {
+        let [[our_left, our_right], [their_left, their_right]] =
+            [ours, theirs].map(|class| sides(catalogue, class));
+        limited(our_left, their_right) + limited(their_left, our_right)
+    })?;
+    let inside = classes.all().map(|class| {
+        let [left, right] = sides(catalogue, class);
+        limited(left, right)
+    });
+    Ok(between + inside.sum::<u64>())
+}
+
 /// From pairs of classes to pairs of documents, one of each side. Of too many, each left document keeps its first.
 fn expand(
     ctx: &Context<'_>,
@@ -225,9 +253,11 @@ fn expand(
             let [[our_left, our_right], [their_left, their_right]] =
                 [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
             let kept = large_groups.limit(our_left, their_right, couple(a, b));
-            across(our_left, kept, |pair| sorter.push((pair, forward, backward, flags)))?;
+            across(ctx, our_left, kept, |pair| sorter.push((pair, forward, backward, flags)))?;
             let kept = large_groups.limit(their_left, our_right, couple(b, a));
-            across(their_left, kept, |pair| sorter.push((pair, backward, forward, verify::swapped(flags))))?;
+            across(ctx, their_left, kept, |pair| {
+                sorter.push((pair, backward, forward, verify::swapped(flags)))
+            })?;
         }
     }
     Ok(())
@@ -251,7 +281,7 @@ fn equals(
         let equal = ctx.panel.methods_accepting_equals(lookup.record(class[0])?, ctx.recipe.verified);
         let flags = NEAR | NEAR_BACK | equal;
         let kept = large_groups.limit(left, right, couple(class[0], class[0]));
-        across(left, kept, |pair| sorter.push((pair, one, one, flags)))?;
+        across(ctx, left, kept, |pair| sorter.push((pair, one, one, flags)))?;
     }
     Ok(())
 }
@@ -262,11 +292,14 @@ fn sides<'c>(catalogue: &Catalogue, class: &'c [u32]) -> [&'c [u32]; 2] {
     [left, right]
 }
 
+/// Pushes the pairs of all left documents with all right ones.
 fn across(
+    ctx: &Context<'_>,
     left: &[u32],
     right: &[u32],
     mut push: impl FnMut(u64) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
+    ctx.count_finished_pairs(left.len() as u64 * right.len() as u64);
     left.iter().try_for_each(|&left| right.iter().try_for_each(|&right| push(couple(left, right))))
 }
 
@@ -282,8 +315,12 @@ struct LargeGroups<'c> {
 
 impl<'c> LargeGroups<'c> {
     fn new(ctx: &Context<'_>, catalogue: &'c Catalogue) -> Self {
-        let most = ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2;
-        LargeGroups { catalogue, most, class_pairs: Vec::new(), counted: 0 }
+        LargeGroups { catalogue, most: Self::most(ctx), class_pairs: Vec::new(), counted: 0 }
+    }
+
+    /// The most pairs that two classes may have to be written as pairs: those of a group of the largest size.
+    fn most(ctx: &Context<'_>) -> usize {
+        ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2
     }
 
     /// Returns the right documents that are paired with the left ones: all, or the first of too many.

@@ -43,12 +43,15 @@ impl DiskForecast {
         else {
             return Ok(());
         };
-        match free_space(&ctx.work) {
-            Some(free) if free < more => {
-                Err(EngineError::RunsOut { folder: ctx.work.clone(), free, needed: more })
-            }
-            _ => Ok(()),
-        }
+        require(ctx, more)
+    }
+}
+
+/// Stops the run when the disk has less than `needed` bytes for what it will write.
+pub(crate) fn require(ctx: &Context<'_>, needed: u64) -> Result<(), EngineError> {
+    match free_space(&ctx.work) {
+        Some(free) if free < needed => Err(EngineError::RunsOut { folder: ctx.work.clone(), free, needed }),
+        _ => Ok(()),
     }
 }
 

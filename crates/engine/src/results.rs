@@ -11,6 +11,7 @@ use crate::candidates::{self, CandidateCounts};
 use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::classes::{self, ClassCounts};
 use crate::context::Context;
+use crate::disk_forecast;
 use crate::error::EngineError;
 use crate::job::{Outputs, Summary};
 use crate::order::PlaceMap;
@@ -853,11 +854,22 @@ pub(crate) fn pairs(
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
     let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
     let classes = Classes::load(ctx)?;
+    let total = count_pairs(ctx, catalogue, &classes)?;
+    let table = match (outputs.format, outputs.suffix) {
+        (RowFormat::Jsonl, "") => total.saturating_mul(line_bytes(ctx, catalogue)?),
+        // How well it is compressed shows only later.
+        _ => 0,
+    };
+    disk_forecast::require(ctx, sorter.file_bytes(total).saturating_add(table))?;
+    // Each pair is sorted and then written.
+    ctx.begin("write", Some(total.saturating_mul(2)), false);
     let large_groups = expand(ctx, &classes, &mut sorter)?;
     findings.summary.giant_groups +=
         write_groups(ctx, catalogue, folder, outputs.format, &classes, &large_groups)?;
     equals(ctx, catalogue, &classes, &mut sorter)?;
-    findings.summary.pairs = Some(write_pairs(ctx, catalogue, folder, outputs, sorter)?);
+    let written = write_pairs(ctx, catalogue, folder, outputs, sorter)?;
+    debug_assert_eq!(written, total, "the forecast counts what is written");
+    findings.summary.pairs = Some(written);
     write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
     Ok(findings)
 }
@@ -878,6 +890,7 @@ fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> R
             }
             for &left in ours {
                 for &right in theirs {
+                    ctx.count_finished_pairs(1);
                     match left < right {
                         true => sorter.push((couple(left, right), forward, backward, flags))?,
                         false => {
@@ -891,6 +904,37 @@ fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> R
     // Which was decided first depends on threads and memory.
     large_groups.sort_unstable();
     Ok(large_groups)
+}
+
+/// Number of the pairs that the table will have, counted before any of them is written: a few classes of equal documents make more
+/// of them than all that came before.
+fn count_pairs(ctx: &Context<'_>, catalogue: &Catalogue, classes: &Classes) -> Result<u64, EngineError> {
+    let most = ctx.recipe.max_group;
+    let mut total = classes.count_pairs(ctx, |ours, theirs| match ours.len() + theirs.len() {
+        documents if documents > most => 0,
+        _ => ours.len() as u64 * theirs.len() as u64,
+    })?;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    for class in classes.all().filter(|class| class.len() <= most) {
+        if counts_as_equal(ctx, &mut lookup, class)? {
+            total += pair_count(class.len());
+        }
+    }
+    Ok(total)
+}
+
+/// Mean bytes of a line of the table of pairs, told by the ids of some documents.
+fn line_bytes(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
+    const SAMPLE: u32 = 1000;
+    const AROUND_IDS: u64 = r#"{"a":"","b":"","similarity":0.8}"#.len() as u64 + 1;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let sample = (0..catalogue.len()).step_by(catalogue.len().div_ceil(SAMPLE).max(1) as usize);
+    let (mut bytes, mut count) = (0, 0);
+    for document in sample {
+        bytes += lookup.names(document)?.id.len() as u64;
+        count += 1;
+    }
+    Ok(AROUND_IDS + 2 * bytes / count.max(1))
 }
 
 /// Pairs of equal documents.
@@ -910,6 +954,7 @@ fn equals(
             for &a in &class[..index] {
                 sorter.push((couple(a, b), one, one, NEAR | NEAR_BACK))?;
             }
+            ctx.count_finished_pairs(index as u64);
         }
     }
     Ok(())
@@ -939,6 +984,7 @@ fn write_pairs(
             Cell::OptionalF64(Some(f64::from_bits(forward))),
             Cell::OptionalF64(reverse),
         ])?;
+        ctx.count_finished_pairs(1);
         count += 1;
     }
     rows.finish()?;
@@ -1042,6 +1088,23 @@ impl Classes {
         })?;
         starts.push(members.len());
         Ok(Classes { members, starts })
+    }
+
+    /// The sum of what `pairs` says of each two classes that were decided to be near.
+    pub(crate) fn count_pairs(
+        &self,
+        ctx: &Context<'_>,
+        pairs: impl Fn(&[u32], &[u32]) -> u64,
+    ) -> Result<u64, EngineError> {
+        let mut total = 0u64;
+        for path in verify::decision_files(ctx)? {
+            let mut records = Run::open(&path, Pairs::label(ctx))?.records();
+            while let Some(bytes) = records.next()? {
+                let (a, b) = uncouple(Pairs.get(bytes).0);
+                total = total.saturating_add(pairs(self.of(&a), self.of(&b)));
+            }
+        }
+        Ok(total)
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &[u32]> {

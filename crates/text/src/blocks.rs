@@ -174,9 +174,9 @@ mod tests {
         let mut out = [0; 64];
         let bits = match cpu {
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 => Avx2::fold(block, &mut out),
+            Cpu::Avx2 | Cpu::Avx512 => Avx2::fold(block, &mut out),
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512 => Avx512::fold(block, &mut out),
+            Cpu::Avx512Vbmi2 => Avx512::fold(block, &mut out),
             _ => Portable::fold(block, &mut out),
         };
         (out, bits)
@@ -186,9 +186,9 @@ mod tests {
         let mut out = [0; MAX_OFFSETS];
         match cpu {
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 => Avx2::bit_offsets(bits, base, &mut out),
+            Cpu::Avx2 | Cpu::Avx512 => Avx2::bit_offsets(bits, base, &mut out),
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512 => Avx512::bit_offsets(bits, base, &mut out),
+            Cpu::Avx512Vbmi2 => Avx512::bit_offsets(bits, base, &mut out),
             _ => Portable::bit_offsets(bits, base, &mut out),
         }
         out[..bits.count_ones() as usize].to_vec()

@@ -105,10 +105,10 @@ impl Scanner {
         match self.cpu {
             // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512 => unsafe { self.run_avx512(text, out) },
+            Cpu::Avx512Vbmi2 => unsafe { self.run_avx512(text, out) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Cpu::Avx2 => unsafe { self.run_avx2(text, out) },
+            Cpu::Avx2 | Cpu::Avx512 => unsafe { self.run_avx2(text, out) },
             _ => self.run_on::<Portable>(text, out),
         }
     }

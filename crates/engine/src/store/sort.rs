@@ -134,6 +134,11 @@ impl<C: Codec> Sorter<C> {
         Ok(())
     }
 
+    /// Bytes of the files that so many records take, none where they stay in memory.
+    pub fn file_bytes(&self, records: u64) -> u64 {
+        if records <= self.capacity as u64 { 0 } else { records.saturating_mul(self.codec.width() as u64) }
+    }
+
     /// Puts what is in memory to disk if that is much; a later process may go on behind `mark`.
     pub fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
         if self.buffer.len() < self.capacity / 2 || self.shrunk() {

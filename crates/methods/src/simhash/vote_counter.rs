@@ -147,7 +147,7 @@ macro_rules! by_cpu {
                 Cpu::Avx2 => unsafe { avx2($($value),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx512 => unsafe { avx512($($value),*) },
+                Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { avx512($($value),*) },
                 _ => $plain($($value),*),
             }
         }

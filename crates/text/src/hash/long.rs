@@ -136,7 +136,7 @@ fn sums<S: Stripes>(cpu: Cpu, input: S) -> Lanes {
     match cpu {
         // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { sums_avx512(input) },
+        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { sums_avx512(input) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2 => unsafe { sums_avx2(input) },

@@ -21,7 +21,7 @@ pub(super) fn grams(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     match Cpu::detect() {
         // SAFETY: there is no such processor here unless it was found to have what the function is built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { grams_avx512(words, n, out) },
+        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { grams_avx512(words, n, out) },
         _ => 0,
     }
 }
@@ -113,7 +113,7 @@ pub fn mixed(values: &[u64], key: u64, out: &mut Vec<u64>) {
     match Cpu::detect() {
         // SAFETY: there is no such processor here unless it was found to have what the function is built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { mixed_avx512(values, key, out) },
+        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { mixed_avx512(values, key, out) },
         _ => mixed_on(values, key, out),
     }
 }
@@ -141,7 +141,7 @@ mod tests {
             let plain: Vec<u64> = words.windows(n).map(gram).collect();
             let mut together = vec![7];
             let count = grams(&words, n, &mut together);
-            let all = if Cpu::detect() == Cpu::Avx512 { plain.len() / BATCH * BATCH } else { 0 };
+            let all = if Cpu::detect() >= Cpu::Avx512 { plain.len() / BATCH * BATCH } else { 0 };
             prop_assert_eq!(count, all);
             prop_assert_eq!(&together[1..], &plain[..count]);
         }

@@ -104,7 +104,7 @@ impl Secret {
         let lanes = match cpu {
             // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512 => unsafe { lanes_avx512(self.chain, hashes) },
+            Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { lanes_avx512(self.chain, hashes) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
             Cpu::Avx2 => unsafe { lanes_avx2(self.chain, hashes) },

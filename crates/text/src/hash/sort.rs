@@ -51,7 +51,7 @@ fn append_set_by(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
     let kept = match cpu {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the processor was asked.
-        Cpu::Avx512 => unsafe { x86::distinct(&mut out[start..]) },
+        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { x86::distinct(&mut out[start..]) },
         _ => distinct(&mut out[start..]),
     };
     out.truncate(start + kept);
@@ -68,7 +68,7 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
     let values = &mut out[start..];
     match cpu {
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => {
+        Cpu::Avx512 | Cpu::Avx512Vbmi2 => {
             // A value and a half in a slot: the windows do the rest.
             distribute(unsorted, ends, values, unsorted.len().ilog2().min(MAX_BITS), x86::LONGEST);
             // SAFETY: the processor was asked, and there are more values than a window has.

@@ -42,7 +42,9 @@ fn words_on(
     let done = match cpu {
         // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 => unsafe { x86::eights(&text, hashes, &mut long, secret, secret_hashes) },
+        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe {
+            x86::eights(&text, hashes, &mut long, secret, secret_hashes)
+        },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long, secret, secret_hashes) },
