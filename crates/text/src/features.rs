@@ -103,8 +103,10 @@ impl Analyser {
 pub struct Filter {
     min_letters: usize,
     max_digits: usize,
-    /// Hashes of function words, sorted, and the words.
-    stop: Vec<(u64, &'static str)>,
+    /// Hashes of function words, sorted.
+    stop_hashes: Vec<u64>,
+    /// The words, in the order of their hashes. Another word may have been made to have a hash of theirs.
+    stop_words: Vec<&'static str>,
 }
 
 impl Filter {
@@ -113,7 +115,9 @@ impl Filter {
         let words = profile.stop.iter().filter_map(|language| stop::function_words(language)).flatten();
         let mut stop: Vec<_> = words.map(|word| (hash::word(word.as_bytes()), word)).collect();
         stop.sort_unstable();
-        Filter { min_letters: profile.min_letters, max_digits: profile.max_digits, stop }
+        stop.dedup();
+        let (stop_hashes, stop_words) = stop.into_iter().unzip();
+        Filter { min_letters: profile.min_letters, max_digits: profile.max_digits, stop_hashes, stop_words }
     }
 
     /// True for a word that is kept; `hash` is its own.
@@ -122,7 +126,7 @@ impl Filter {
         let long_enough = word.len() >= min_letters && word.chars().take(min_letters).count() == min_letters;
         long_enough
             && (max_digits == usize::MAX || word.chars().filter(|c| c.is_numeric()).count() <= max_digits)
-            && self.stop.binary_search(&(hash, word)).is_err()
+            && !self.stop_hashes.binary_search(&hash).is_ok_and(|index| self.stop_words[index] == word)
     }
 }
 
