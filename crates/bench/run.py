@@ -18,7 +18,7 @@ import corpus as corpora
 import table
 
 HERE = Path(__file__).parent
-HOUSE = HERE.parent.parent
+ROOT = HERE.parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "lookalike/bench"
 # Scratch files of this run; main() makes the folder.
 WORK = CACHE / "work"
@@ -297,7 +297,7 @@ def machine():
 
 
 def output_of(*command):
-    return subprocess.run(command, cwd=HOUSE, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
 
 def compare(options):
@@ -306,9 +306,7 @@ def compare(options):
         "command": " ".join(["./bench", *sys.argv[1:]]),
         "machine": machine(),
     }
-    lookalike = Path(os.environ.get("LOOKALIKE_BINARY", "")) if options.smoke else Path()
-    if not lookalike.is_file():
-        lookalike = build(HOUSE / "Cargo.toml", options.profile, "lookalike-cli", "lookalike")
+    lookalike = options.program or build(ROOT / "Cargo.toml", options.profile, "lookalike-cli", "lookalike")
     judge = build(HERE / "Cargo.toml", "dev" if options.smoke else "release", "lookalike-bench", "judge")
     name, file = find_corpus(options.corpus, lookalike, options.documents)
     whole = prefix(file, float("inf"))
@@ -368,6 +366,7 @@ def options():
     parser.add_argument("--quick", action="store_true", help="one round, small budgets; no file of results")
     parser.add_argument("--smoke", action="store_true", help="few generated documents, no peers; fails on a wrong answer")
     parser.add_argument("--profile", help="how lookalike is built; dist by default, dev with --smoke")
+    parser.add_argument("--program", type=lambda name: Path(name).resolve(), help="a lookalike that is built already, such as an older one to compare with")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.rounds, chosen.budget = 1, 10
@@ -394,7 +393,7 @@ def main():
         file = HERE / "results" / f"{results['date']}-{results['corpus']['name']}.json"
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(results, indent=1) + "\n")
-        say(f"results: {file.relative_to(HOUSE)}")
+        say(f"results: {file.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":
