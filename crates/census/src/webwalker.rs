@@ -50,11 +50,6 @@ pub struct Route {
     pub failures: u64,
 }
 
-/// Returns the mean number of loop steps before the walk leaves a page with `neighbours` neighbours.
-pub fn mean_loops(degree: u64, neighbours: u64) -> f64 {
-    (degree as f64 - neighbours as f64) / neighbours as f64
-}
-
 impl WebWalker {
     /// Walks for `moves` moves, beginning at the first of `starts` that has links.
     pub fn walk<W: Links + Backlinks>(
@@ -233,8 +228,6 @@ mod tests {
 
     #[test]
     fn a_triangle_is_left_every_second_step_and_visited_evenly() {
-        assert_eq!(mean_loops(4, 2), 1.0);
-        assert_eq!(mean_loops(10_000_000, 20), 499_999.0);
         let walker = WebWalker { degree: 4, backlinks: 0, edges: Edges::Literal };
         let route = walker.walk(&mut triangle(), &[Page(0)], 30_000, &mut Random::new(1)).unwrap();
         assert!(route.lists.values().all(|list| list.len() == 2));

@@ -184,11 +184,6 @@ impl Comparison {
         (1 << self.trials.len()) - 1
     }
 
-    /// Returns the pairs that the method with this bit accepts, in order.
-    pub fn pairs_of(&self, bit: usize) -> Result<crate::trial::Pairs, LabError> {
-        self.trials[bit].pairs()
-    }
-
     /// Returns every pair of the pool with its verdict.
     pub fn judged_pairs(&self) -> Result<impl Iterator<Item = Result<JudgedPair, LabError>> + '_, LabError> {
         let mut exact = self.exact.as_ref().map(Trial::pairs).transpose()?.map(Iterator::peekable);

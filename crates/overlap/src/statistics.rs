@@ -21,13 +21,6 @@ pub fn percentile(values: &[f64], share: f64) -> Option<f64> {
     Some(below + (above - below) * place.fract())
 }
 
-/// The smallest value that is not below this share of the values: the nearest rank.
-pub fn nearest_rank(values: &[f64], share: f64) -> Option<f64> {
-    let sorted = sorted(values)?;
-    let rank = (share.clamp(0.0, 1.0) * sorted.len() as f64).ceil() as usize;
-    Some(sorted[rank.clamp(1, sorted.len()) - 1])
-}
-
 /// The middle value.
 pub fn median(values: &[f64]) -> Option<f64> {
     percentile(values, 0.5)
@@ -129,9 +122,7 @@ mod tests {
         let distribution = Distribution::of(&VALUES).unwrap();
         assert!((distribution.mean - 17.142_857).abs() < 1e-6);
         assert_eq!((distribution.median, distribution.three_quarters, distribution.most), (2.0, 7.5, 100.0));
-        assert_eq!(nearest_rank(&VALUES, 0.75), Some(9.0));
         assert_eq!((percentile(&VALUES, 0.0), percentile(&VALUES, 1.0)), (Some(1.0), Some(100.0)));
-        assert_eq!((nearest_rank(&VALUES, 0.0), nearest_rank(&VALUES, 1.0)), (Some(1.0), Some(100.0)));
         assert_eq!((Distribution::of(&[]), percentile(&[], 0.5)), (None, None));
     }
 

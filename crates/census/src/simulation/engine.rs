@@ -58,8 +58,8 @@ impl SimulatedEngine {
     }
 
     /// Can be asked for addresses.
-    #[must_use]
-    pub fn knowing_addresses(mut self) -> Self {
+    #[cfg(test)]
+    pub(crate) fn knowing_addresses(mut self) -> Self {
         let mut pages = self.ranked.clone();
         pages.sort_unstable();
         self.addresses = Some(pages);

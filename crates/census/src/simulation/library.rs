@@ -100,7 +100,8 @@ impl Library {
     }
 
     /// The words that are on at least `least` and at most `most` pages, in ascending order.
-    pub fn words_between(&self, least: u32, most: u32) -> Vec<Word> {
+    #[cfg(test)]
+    pub(crate) fn words_between(&self, least: u32, most: u32) -> Vec<Word> {
         let words = (0..self.frequencies.len() as u32).map(Word);
         words.filter(|&word| (least..=most).contains(&self.frequency(word))).collect()
     }

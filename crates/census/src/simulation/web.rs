@@ -97,7 +97,8 @@ impl Web {
     }
 
     /// Returns the number of other pages that a page links to.
-    pub fn out_degree(&self, page: Page) -> usize {
+    #[cfg(test)]
+    pub(crate) fn out_degree(&self, page: Page) -> usize {
         distinct(&self.out[page.0 as usize]).iter().filter(|&&to| to != page).count()
     }
 

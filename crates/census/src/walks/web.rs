@@ -36,8 +36,8 @@ impl<'g> LinkedWeb<'g> {
     }
 
     /// Makes a share of the pages unfetchable, and lets the service know a share of the links to a page; which ones follows from the seed.
-    #[must_use]
-    pub fn imperfect(mut self, broken: f64, known: f64, seed: u64) -> Self {
+    #[cfg(test)]
+    pub(crate) fn imperfect(mut self, broken: f64, known: f64, seed: u64) -> Self {
         (self.broken, self.known, self.seed) = (broken, known, seed);
         self
     }

@@ -259,11 +259,8 @@ impl Texts {
 /// at a time, and one byte per row of a row group.
 ///
 /// Fails when a row group of which something is to be kept cannot be decoded; then there is no copy.
-pub fn filter_rows(
-    source: &Path,
-    target: &Path,
-    mut keep: impl FnMut(u64) -> bool,
-) -> Result<(), CorpusError> {
+#[cfg(test)]
+fn filter_rows(source: &Path, target: &Path, mut keep: impl FnMut(u64) -> bool) -> Result<(), CorpusError> {
     let name = source.display().to_string();
     let mut decide = |row| Ok(if keep(row) { Verdict::Keep } else { Verdict::Drop });
     let copy =
