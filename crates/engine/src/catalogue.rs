@@ -8,8 +8,8 @@ use lookalike_model::Unit;
 
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::order::{self, Ordered};
-use crate::sketch::{MethodCounts, NO_FIELD, Row, UnitMeta, unit_file};
+use crate::stages::order::{self, Ordered};
+use crate::stages::sketch::{MethodCounts, NO_FIELD, Row, UnitMeta, unit_file};
 use crate::store::file::{RandomAccess, Records, Run};
 
 /// The units of a job and the number of each unit's first document. Documents to compare with come first, then those of the input.
@@ -214,7 +214,7 @@ pub(crate) struct ShardView<'c> {
     /// The place of its first record in the input; its number, unless documents are ordered by a field.
     pub(crate) first: u32,
     pub(crate) records: u32,
-    pub(crate) meta: crate::sketch::ShardMeta,
+    pub(crate) meta: crate::stages::sketch::ShardMeta,
 }
 
 impl ShardView<'_> {

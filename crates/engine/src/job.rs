@@ -12,27 +12,27 @@ use lookalike_corpus::{Corpus, Loss, Origin};
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
-use crate::candidates;
 use crate::catalogue::Catalogue;
-use crate::classes;
-use crate::compared;
 use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
 use crate::delivered;
+use crate::disk::estimate;
 use crate::error::EngineError;
-use crate::estimate;
 use crate::folder;
-use crate::kept;
-use crate::lexicon::{self, WordTotals};
-use crate::order;
 use crate::pipeline;
 use crate::recipe::{JobRecipe, Task};
 use crate::rejections;
 use crate::results::{self, Findings, StageCounts};
-use crate::sketch::{self, Row};
+use crate::stages::collapse;
+use crate::stages::group;
+use crate::stages::lexicon::{self, WordTotals};
+use crate::stages::order;
+use crate::stages::sketch::{self, Row};
+use crate::stages::survey;
+use crate::stages::verify;
+use crate::stages::write::compare;
+use crate::stages::write::shards;
 use crate::stdin;
 use crate::store::journal::{self, Journal, Recovered};
-use crate::survey;
-use crate::verify;
 use crate::walk::Watch;
 
 /// A job before it is opened: recipe, inputs, settings and outputs.
@@ -553,7 +553,7 @@ impl Job {
 impl Outputs {
     /// As options.
     fn options(self) -> String {
-        let write = kept::folder_name(self.write).unwrap_or("none");
+        let write = shards::folder_name(self.write).unwrap_or("none");
         let annotate = if self.annotate { " --annotate" } else { "" };
         format!("--format {} --write {write}{annotate}", self.format.suffix().trim_start_matches('.'))
     }
@@ -762,9 +762,9 @@ impl OpenJob {
             let catalogue = Catalogue::load(&ctx)?;
             rejections::check(&ctx, &catalogue)?;
             ctx.budget.admit(catalogue.len().into())?;
-            let collapsed = classes::collapse(&ctx, &catalogue)?;
+            let collapsed = collapse::collapse(&ctx, &catalogue)?;
             clock.lap("collapse");
-            let proposed = candidates::propose(&ctx, &catalogue)?;
+            let proposed = group::propose(&ctx, &catalogue)?;
             clock.lap("group");
             let tally = verify::verify(&ctx, &catalogue)?;
             clock.lap("verify");
@@ -772,11 +772,11 @@ impl OpenJob {
             let write = match ctx.recipe.task {
                 Task::Dedup => results::dedup,
                 Task::Pairs => results::pairs,
-                Task::Compare => compared::write,
+                Task::Compare => compare::write,
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, stages)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
-                let notes = kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
+                let notes = shards::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
                 findings.notes.extend(notes);
             }
             clock.lap("write");

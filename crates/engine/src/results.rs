@@ -7,23 +7,23 @@ use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, Ro
 use lookalike_corpus::{Item, LineReader, Lines, Losses};
 use lookalike_text::extract::Extractor;
 
-use crate::candidates::{self, CandidateCounts};
 use crate::catalogue::{Catalogue, Lookup, ShardView};
-use crate::classes::{self, ClassCounts};
 use crate::context::Context;
-use crate::disk_forecast;
+use crate::disk::forecast;
 use crate::error::EngineError;
 use crate::job::{Outputs, Summary};
-use crate::order::PlaceMap;
 use crate::recipe::{ClusterRule, Task};
 use crate::rejections;
 use crate::reread::{Rereader, ShardReaders};
-use crate::sketch::{MethodCounts, host, unit_file};
-use crate::star::Removal;
+use crate::stages::collapse::{self, ClassCounts};
+use crate::stages::group::{self, CandidateCounts};
+use crate::stages::order::PlaceMap;
+use crate::stages::sketch::{MethodCounts, host, unit_file};
+use crate::stages::verify::star::Removal;
+use crate::stages::verify::tally::{Sample, Tally};
+use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs, Removals};
 use crate::store::file::{RandomAccess, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
-use crate::verify::tally::{Sample, Tally};
-use crate::verify::{self, NEAR, NEAR_BACK, Pairs, Removals};
 
 /// The results of a job, for a report.
 #[derive(Debug, Clone, Default)]
@@ -860,7 +860,7 @@ pub(crate) fn pairs(
         // How well it is compressed shows only later.
         _ => 0,
     };
-    disk_forecast::require(ctx, sorter.file_bytes(total).saturating_add(table))?;
+    forecast::require(ctx, sorter.file_bytes(total).saturating_add(table))?;
     // Each pair is sorted and then written.
     ctx.begin("write", Some(total.saturating_mul(2)), false);
     let large_groups = expand(ctx, &classes, &mut sorter)?;
@@ -1019,7 +1019,7 @@ fn write_groups(
         ];
         rows.push(&cells, members)
     };
-    for mut records in candidates::giants(ctx)? {
+    for mut records in group::giants(ctx)? {
         let mut group = Vec::new();
         while let Some(bytes) = records.next()? {
             match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
@@ -1077,7 +1077,7 @@ impl Classes {
     pub(crate) fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
         let (mut members, mut starts) = (Vec::new(), Vec::new());
         let mut last = None;
-        classes::members(ctx, |leader, member| {
+        collapse::class_members(ctx, |leader, member| {
             if last != Some(leader) {
                 starts.push(members.len());
                 members.push(leader);

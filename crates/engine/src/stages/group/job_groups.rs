@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::groups::{GroupHost, MemberFacts, Tagged};
+use super::sides::Sides;
 use super::{Candidate, giants_name};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
@@ -12,7 +13,6 @@ use crate::error::EngineError;
 use crate::job::free_space;
 use crate::panel::PanelMethod;
 use crate::recipe::Task;
-use crate::sides::Sides;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, Couples, RunLocation, Sorted, Sorter, existing};
 

@@ -1,11 +1,11 @@
-//! Stage 2, collapse: documents with the same words in the same order become one class, led by its first.
+//! The stage `collapse`: documents with the same words in the same order become one class, led by its first.
 
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Bits, Catalogue};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::sketch::Row;
+use crate::stages::sketch::Row;
 use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 
@@ -95,7 +95,7 @@ fn count_repeated_ids(mut ids: Sorted<Digests>, references: u32) -> Result<Class
 }
 
 /// Calls `each` with `(leader, member)` for every document beyond its class's first, sorted.
-pub(crate) fn members(
+pub(crate) fn class_members(
     ctx: &Context<'_>,
     mut each: impl FnMut(u32, u32) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
@@ -149,7 +149,7 @@ impl ClassReader {
 /// The documents that another one stands for.
 pub(crate) fn represented(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineError> {
     let mut bits = Bits::new(catalogue.len());
-    members(ctx, |_, member| {
+    class_members(ctx, |_, member| {
         bits.set(member);
         Ok(())
     })?;

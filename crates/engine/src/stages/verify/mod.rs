@@ -1,4 +1,4 @@
-//! Stage 5, verify: candidates are measured as far as that decides something, and every document is decided.
+//! The stage `verify`: candidates are measured as far as that decides something, and every document is decided.
 //!
 //! Candidates that hang together, directly or through others, form a component; a document's fate depends on its
 //! component alone. Whole components are packed into buckets that fit into memory. Documents that can be read from where
@@ -12,6 +12,7 @@
 //! - `frequent`: shingles that many documents of a part share
 //! - `neighbours`: the neighbours of every node, in memory or in a file
 //! - `sets`: documents in the form in which they are compared, in memory or on disk
+//! - `star`: the documents that are kept, and those that are removed
 //! - `tally`: counts, histogram and samples
 
 mod bucket;
@@ -21,6 +22,7 @@ mod oversized;
 mod partition;
 mod parts;
 mod sets;
+pub(crate) mod star;
 pub(crate) mod tally;
 
 use std::sync::{Mutex, PoisonError};
@@ -34,11 +36,10 @@ use partition::{NONE, Partition};
 use parts::Part;
 use rayon::prelude::*;
 use sets::{Piece, Resident};
+use star::Removal;
 use tally::Tally;
 
-use crate::candidates::{self, Candidate};
 use crate::catalogue::{Bits, Catalogue, Lookup};
-use crate::classes;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
@@ -47,7 +48,8 @@ use crate::panel::MOST_METHODS;
 use crate::pipeline::HEAVY;
 use crate::recipe::{ClusterRule, Task};
 use crate::reread::{Rereader, ShardReaders};
-use crate::star::Removal;
+use crate::stages::collapse;
+use crate::stages::group::{self, Candidate};
 use crate::store::file::{Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, couple, uncouple};
 use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
@@ -81,7 +83,7 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     }
     ctx.begin("verify", None, false);
     let partition = Partition::new(ctx, catalogue)?;
-    let pairs = candidates::count(ctx)?;
+    let pairs = group::count_candidates(ctx)?;
     ctx.begin("verify", Some(pairs), false);
     // Of a bucket that is done nobody knows any more how many it had.
     let finished_pairs = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
@@ -136,7 +138,7 @@ fn distribute(
         buckets.iter().map(create).collect()
     };
     let mut pairs = open("candidates", Candidate::label(ctx).width)?;
-    let mut records = candidates::open(ctx)?;
+    let mut records = group::open_candidates(ctx)?;
     while let Some(bytes) = records.next()? {
         if let Some(place) = of(Candidate::decode(bytes).a) {
             pairs[place].push(bytes)?;
@@ -144,7 +146,7 @@ fn distribute(
     }
     pairs.into_iter().try_for_each(RunWriter::finish)?;
     let mut equals = open(Couples::KIND, Couples.width())?;
-    classes::members(ctx, |leader, member| match of(leader) {
+    collapse::class_members(ctx, |leader, member| match of(leader) {
         Some(place) => equals[place].push(&couple(leader, member).to_le_bytes()),
         None => Ok(()),
     })?;
@@ -252,14 +254,14 @@ fn parts_of(
             members.push(uncouple(Couples.get(bytes)));
         }
     } else {
-        classes::members(ctx, |leader, member| {
+        collapse::class_members(ctx, |leader, member| {
             if partition.bucket_of(leader) == number {
                 members.push((leader, member));
             }
             Ok(())
         })?;
     }
-    let open = || if own { bucket_candidates(ctx, number) } else { candidates::open(ctx) };
+    let open = || if own { bucket_candidates(ctx, number) } else { group::open_candidates(ctx) };
     let most = if ShardReaders::is_seekable(catalogue) { PART_BYTES } else { u64::MAX };
     parts::parts(ctx, catalogue, open, &members, most)
 }
@@ -451,7 +453,7 @@ fn isolated_classes(
 ) -> Result<(), EngineError> {
     let mut removals = RunWriter::create(&ctx.file("lonely.decided"), Removals::label(ctx))?;
     let mut lookup = Lookup::new(ctx, catalogue);
-    let [mut ahead, mut behind] = [classes::ClassReader::open(ctx)?, classes::ClassReader::open(ctx)?];
+    let [mut ahead, mut behind] = [collapse::ClassReader::open(ctx)?, collapse::ClassReader::open(ctx)?];
     while let Some(leader) = ahead.next_class()? {
         let isolated = partition.bucket_of(leader) == NONE;
         let mut first = None;

@@ -7,16 +7,16 @@ use rayon::prelude::*;
 use super::neighbours::NeighbourLists;
 use super::parts::Part;
 use super::sets::Resident;
+use super::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
 use super::tally::{Sample, Tally};
 use super::{NEAR, NEAR_BACK, PairFlags, Pairs, Removal, measures_all};
-use crate::candidates::Candidate;
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::keep_order::KeepOrder;
 use crate::measure::{Measure, Measured};
 use crate::recipe::{ClusterRule, Task};
-use crate::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
+use crate::stages::group::Candidate;
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, couple};
 

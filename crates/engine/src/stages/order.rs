@@ -1,4 +1,4 @@
-//! Stage 2, order: documents are numbered by a field, where that is asked for, and not by their places in the input.
+//! The stage `order`: documents are numbered by a field, where that is asked for, and not by their places in the input.
 //!
 //! The sketch has numbered all records by their places. Here they are sorted by value, id and place, rejected ones behind them, each
 //! corpus by itself, and what is known of them is brought into that order, so that all that comes later knows numbers alone:
@@ -27,7 +27,7 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::keep_order;
 use crate::recipe::Order;
-use crate::sketch::{self, NO_FIELD, Row};
+use crate::stages::sketch::{self, NO_FIELD, Row};
 use crate::store::file::{Label, RandomAccess, Records, Run, RunWriter};
 use crate::store::sort::{Codec, Couples, Posting, Postings, Sorter, clear, couple, uncouple};
 use crate::store::strings::StringSorter;

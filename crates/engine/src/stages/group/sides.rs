@@ -4,9 +4,9 @@
 //! the left side may stand for documents of the right side as well, never the other way round.
 
 use crate::catalogue::{Bits, Catalogue};
-use crate::classes;
 use crate::context::Context;
 use crate::error::EngineError;
+use crate::stages::collapse;
 
 /// A bit for each document of the left side.
 pub(crate) struct Sides {
@@ -20,7 +20,7 @@ impl Sides {
     pub(crate) fn load(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Self, EngineError> {
         let right = catalogue.references();
         let mut both = Bits::new(right);
-        classes::members(ctx, |leader, member| {
+        collapse::class_members(ctx, |leader, member| {
             if leader < right && member >= right {
                 both.set(leader);
             }

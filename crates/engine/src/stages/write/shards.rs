@@ -5,12 +5,12 @@ use std::path::Path;
 use lookalike_corpus::write::shard::{Note, can_annotate};
 use lookalike_corpus::{Format, Origin};
 
+use super::rejected_copies;
 use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
 use crate::copies::{Copies, RecordFilter, STDIN, Source};
 use crate::error::EngineError;
 use crate::job::{COPIES, Outputs, Shards};
-use crate::rejected_copies;
 use crate::results::{RemovalLookup, rejected_records};
 
 /// The folder that copies go to.

@@ -1,4 +1,4 @@
-//! Stage 6, cluster: which documents are kept, and which kept one stands for each that is removed.
+//! Clusters: the documents that are kept, and the kept one that stands for each that is removed.
 //!
 //! `star`: go through the documents in keep order. A document whose verified neighbours include kept ones is removed;
 //! its witness is the most similar of them, and of equally similar ones the first in keep order. Otherwise, if
@@ -393,7 +393,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::verify::NeighbourLists;
+    use crate::stages::verify::NeighbourLists;
     use proptest::prelude::*;
 
     fn by_star(contenders: &[Contender], edges: &[Edge], nodes: usize, table: &mut Table) -> Vec<Removal> {

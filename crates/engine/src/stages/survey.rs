@@ -1,4 +1,4 @@
-//! Before the sketch: what methods must know of the whole corpus, in passes of their own.
+//! The stage `survey`: what methods must know of the whole corpus before the sketch, in passes of their own.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use lookalike_text::hash;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::pipeline::{self, Batch, Unit};
-use crate::sketch::SketchWorker;
+use crate::stages::sketch::SketchWorker;
 use crate::store::file::{Run, RunWriter};
 
 /// The least time between two saves of what methods have learned so far.

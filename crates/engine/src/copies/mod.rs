@@ -1,4 +1,8 @@
 //! Copies of shards in a folder, without some of their documents.
+//!
+//! - `journal`: the list of copies that are done
+
+mod journal;
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -10,7 +14,7 @@ use lookalike_corpus::write::shard::{CopyCounts, Decide, Fate, Note, can_copy, c
 use lookalike_corpus::{Compression, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_text::extract::{ContentMode, Extractor};
 
-use crate::copy_journal::CopyJournal;
+use self::journal::CopyJournal;
 use crate::error::EngineError;
 use crate::walk::Watch;
 

@@ -1,4 +1,4 @@
-//! Lexicons: counted in one pass over a corpus within bounded memory, or taken from a file, for methods that ask.
+//! The stage `lexicon`: words counted in one pass over a corpus within bounded memory, or taken from a file, for methods that ask.
 //!
 //! Words are counted in tables by the first bits of their hashes. A table that has grown too large is put to disk in
 //! the order of its words, and begins again; in the end the parts of each table are merged. So memory is bounded
@@ -24,9 +24,9 @@ use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::Batch;
 use crate::recipe::{JobRecipe, profile_of};
-use crate::sketch::SketchWorker;
+use crate::stages::sketch::SketchWorker;
+use crate::stages::survey::walk;
 use crate::store::journal;
-use crate::survey::walk;
 
 /// The totals of a count of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -9,12 +9,12 @@ use super::bucket::{BATCH_PAIRS, PairView};
 use super::needs_records;
 use super::partition::{DisjointSets, NONE, set_bytes};
 use super::sets::Resident;
-use crate::candidates::Candidate;
 use crate::catalogue::{Bits, Catalogue, Lookup, RankedBits};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::SharedKeys;
+use crate::stages::group::Candidate;
 use crate::store::file::Records;
 
 /// Whole components, and all that decides their documents.

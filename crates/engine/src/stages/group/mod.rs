@@ -1,13 +1,15 @@
-//! Stages 3 and 4, group and pair: documents that share keys become candidates.
+//! The stage `group`: documents that share keys become candidates.
 //!
 //! For each method all postings stream by in the order of their keys, and every group of documents with one key
 //! proposes pairs. Then the pairs of all methods are merged: those that any of them proposes, or those that all do.
 //!
 //! - `groups`: from a group to pairs
 //! - `job_groups`: the documents and the files of a job, for its groups
+//! - `sides`: the sides of two corpora that are compared
 
 pub(crate) mod groups;
 pub(crate) mod job_groups;
+mod sides;
 
 use std::sync::atomic::Ordering;
 
@@ -17,11 +19,11 @@ use serde::{Deserialize, Serialize};
 use self::groups::{Groups, Limits, SeenGroups};
 use self::job_groups::JobGroupHost;
 use crate::catalogue::{Bits, Catalogue};
-use crate::classes;
 use crate::context::{Context, remove_if_there};
-use crate::disk_forecast::DiskForecast;
+use crate::disk::forecast::DiskForecast;
 use crate::error::EngineError;
 use crate::panel::SharedKeys;
+use crate::stages::collapse;
 use crate::store::file::{Label, Records, Run, RunWriter};
 use crate::store::journal;
 use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
@@ -73,7 +75,7 @@ impl Candidate {
 const FILE: &str = "candidates";
 
 /// The candidates, sorted.
-pub(crate) fn open(ctx: &Context<'_>) -> Result<Records, EngineError> {
+pub(crate) fn open_candidates(ctx: &Context<'_>) -> Result<Records, EngineError> {
     Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.records())
 }
 
@@ -115,7 +117,7 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Candid
         .sum::<Result<u64, EngineError>>()?;
     ctx.begin("group", Some(postings), false);
     let mut progress = PostingProgress { seen: 0, postings, forecast: DiskForecast::begin(ctx) };
-    let represented = classes::represented(ctx, catalogue)?;
+    let represented = collapse::represented(ctx, catalogue)?;
     let mut done = CandidateCounts::default();
     for method in 0..ctx.panel.proposers().len() {
         done.giant_groups += propose_one(ctx, catalogue, method, &represented, &mut progress)?.giant_groups;
@@ -148,12 +150,12 @@ impl PostingProgress {
 }
 
 /// Number of the candidates.
-pub(crate) fn count(ctx: &Context<'_>) -> Result<u64, EngineError> {
+pub(crate) fn count_candidates(ctx: &Context<'_>) -> Result<u64, EngineError> {
     Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.count())
 }
 
 /// Takes candidates that were proposed elsewhere, in the order of their documents and each once, in place of finding them.
-pub(crate) fn import(
+pub(crate) fn import_candidates(
     ctx: &Context<'_>,
     given: impl Iterator<Item = Candidate>,
     giant_groups: u64,

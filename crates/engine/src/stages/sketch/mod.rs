@@ -1,4 +1,4 @@
-//! Stage 1, sketch: every document becomes a row, its names, a payload, keys in sorted runs, and its symbols.
+//! The stage `sketch`: every document becomes a row, its names, a payload, keys in sorted runs, and its symbols.
 //!
 //! A unit leaves these files behind, each finished by a rename, the last one saying that the unit is done:
 //!
@@ -15,6 +15,7 @@
 //!
 //! While it is written, `u000000.begun` says how far the last checkpoint came.
 
+mod bloom;
 mod unit;
 
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ use lookalike_text::extract::Extractor;
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
-use crate::bloom::BloomFilter;
+use self::bloom::BloomFilter;
 use crate::context::{Context, RereadAccess};
 use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};

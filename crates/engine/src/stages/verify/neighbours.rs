@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::path::Path;
 
+use super::star::{Adjacency, Neighbour};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::star::{Adjacency, Neighbour};
 use crate::store::file::{RandomAccess, Run, RunWriter};
 use crate::store::sort::{Codec, Sorter, existing};
 

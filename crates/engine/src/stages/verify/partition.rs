@@ -3,12 +3,12 @@
 use lookalike_model::Similarity;
 use serde::{Deserialize, Serialize};
 
-use crate::candidates::{self, Candidate};
 use crate::catalogue::{Bits, Catalogue};
-use crate::classes;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::sketch::Row;
+use crate::stages::collapse;
+use crate::stages::group::{self, Candidate};
+use crate::stages::sketch::Row;
 
 /// The bucket of a document without candidates.
 pub(super) const NONE: u32 = u32::MAX;
@@ -41,7 +41,7 @@ impl Partition {
         let capacity = capacity(ctx, catalogue)?;
         let mut sets = DisjointSets::new(catalogue.len());
         let mut involved = Bits::new(catalogue.len());
-        let mut records = candidates::open(ctx)?;
+        let mut records = group::open_candidates(ctx)?;
         while let Some(bytes) = records.next()? {
             let pair = Candidate::decode(bytes);
             sets.join(pair.a, pair.b);
@@ -61,11 +61,11 @@ impl Partition {
             }
             Ok(())
         })?;
-        let mut records = candidates::open(ctx)?;
+        let mut records = group::open_candidates(ctx)?;
         while let Some(bytes) = records.next()? {
             add(sets.root(Candidate::decode(bytes).a), PER_CANDIDATE);
         }
-        classes::members(ctx, |leader, _| {
+        collapse::class_members(ctx, |leader, _| {
             if involved.get(leader) {
                 add(sets.root(leader), PER_MEMBER);
             }

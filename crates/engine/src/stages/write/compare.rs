@@ -9,18 +9,18 @@ use std::path::Path;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
 use serde::{Deserialize, Serialize};
 
-use crate::candidates;
 use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
-use crate::disk_forecast;
+use crate::disk::forecast;
 use crate::error::EngineError;
 use crate::job::{OpenJob, Outputs};
-use crate::order::PlaceMap;
 use crate::results::{self, Classes, Findings, StageCounts, admit_row};
-use crate::sketch::Row;
+use crate::stages::group;
+use crate::stages::order::PlaceMap;
+use crate::stages::sketch::Row;
+use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::store::file::{Run, RunWriter};
 use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
-use crate::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::walk::Watch;
 
 /// One of two corpora.
@@ -148,7 +148,7 @@ pub(crate) fn write(
     let total = count_pairs(ctx, catalogue, &classes)?;
     // In sorted files, and then in one.
     let in_one_file = total.saturating_mul(Pairs.width() as u64);
-    disk_forecast::require(ctx, sorter.file_bytes(total).saturating_add(in_one_file))?;
+    forecast::require(ctx, sorter.file_bytes(total).saturating_add(in_one_file))?;
     // Each pair is sorted and then written.
     ctx.begin("write", Some(total.saturating_mul(2)), false);
     expand(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
@@ -365,7 +365,7 @@ impl<'c> LargeGroups<'c> {
                 |column, index| Ok(ListValue::Text(lookup.names(side(column)[index])?.id)),
             )
         };
-        for mut records in candidates::giants(ctx)? {
+        for mut records in group::giants(ctx)? {
             let mut group: Vec<u32> = Vec::new();
             while let Some(bytes) = records.next()? {
                 match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {

@@ -9,7 +9,7 @@ use lookalike_text::hash;
 
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::sketch::{UnitMeta, unit_file};
+use crate::stages::sketch::{UnitMeta, unit_file};
 use crate::store::file::Run;
 use crate::store::sort::{Codec, Posting, Postings};
 

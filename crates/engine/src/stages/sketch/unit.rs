@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MethodCounts, Row, ShardMeta, SketchedBatch, UnitMeta, unit_file};
 use crate::context::{Context, RereadAccess, remove_if_there};
-use crate::disk_forecast::DiskForecast;
+use crate::disk::forecast::DiskForecast;
 use crate::error::EngineError;
 use crate::panel::PanelMethod;
 use crate::pipeline::{BufferPool, Feed, ResumePoint};

@@ -14,7 +14,7 @@ use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::HEAVY;
 use crate::recipe::JobRecipe;
-use crate::sketch::Row;
+use crate::stages::sketch::Row;
 use crate::store::symbols::BlockBuilder;
 use crate::text_analysis::TextAnalyses;
 
