@@ -382,6 +382,13 @@ impl RankedBits {
     }
 }
 
+/// The shard that holds the document at a place of the input.
+pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
+    let index = views.partition_point(|view| view.first <= place);
+    // Empty shards begin where the next one does.
+    views[..index].iter().rposition(|view| place < view.first + view.records)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,16 +21,11 @@ use crate::folder;
 use crate::pipeline;
 use crate::recipe::{JobRecipe, Task};
 use crate::rejections;
-use crate::results::{self, Findings, StageCounts};
-use crate::stages::collapse;
-use crate::stages::group;
+use crate::results::Findings;
 use crate::stages::lexicon::{self, WordTotals};
-use crate::stages::order;
 use crate::stages::sketch::{self, Row};
-use crate::stages::survey;
-use crate::stages::verify;
-use crate::stages::write::compare;
-use crate::stages::write::shards;
+use crate::stages::write::{StageCounts, compare, dedup, pairs, shards};
+use crate::stages::{collapse, group, order, report, survey, verify};
 use crate::stdin;
 use crate::store::journal::{self, Journal, Recovered};
 use crate::walk::Watch;
@@ -770,8 +765,8 @@ impl OpenJob {
             clock.lap("verify");
             let stages = StageCounts { collapsed, proposed, tally };
             let write = match ctx.recipe.task {
-                Task::Dedup => results::dedup,
-                Task::Pairs => results::pairs,
+                Task::Dedup => dedup::write,
+                Task::Pairs => pairs::write,
                 Task::Compare => compare::write,
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, stages)?;
@@ -780,7 +775,7 @@ impl OpenJob {
                 findings.notes.extend(notes);
             }
             clock.lap("write");
-            results::read_samples(&ctx, &catalogue, &mut findings)?;
+            report::read_samples(&ctx, &catalogue, &mut findings)?;
             clock.lap("report");
             findings
         };
@@ -875,7 +870,7 @@ impl OpenJob {
 
     /// Moves the table of pairs to its place.
     pub fn deliver_pairs(&mut self, target: &Path) -> Result<(), EngineError> {
-        let name = results::pairs_name(self.job.outputs);
+        let name = pairs::pairs_name(self.job.outputs);
         let table = self.folder.join(&name);
         sync(std::slice::from_ref(&table))?;
         std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))?;

@@ -15,12 +15,12 @@ use crate::error::EngineError;
 use crate::examine::{SharedKeys, learned_context};
 use crate::job::Outputs;
 use crate::recipe::{JobRecipe, Task};
-use crate::results::{self, StageCounts};
 use crate::stages::collapse;
 use crate::stages::group::{self, Candidate};
 use crate::stages::sketch;
 use crate::stages::verify;
 use crate::stages::write::compare::{self, Match};
+use crate::stages::write::{StageCounts, dedup, pairs};
 use crate::walk::Watch;
 
 /// Two documents of a portion that methods proposed, by their places in it.
@@ -142,8 +142,8 @@ impl Portion<'_> {
         let stages = StageCounts { collapsed, proposed, tally };
         let outputs = Outputs::default();
         let write = match ctx.recipe.task {
-            Task::Dedup => results::dedup,
-            Task::Pairs => results::pairs,
+            Task::Dedup => dedup::write,
+            Task::Pairs => pairs::write,
             Task::Compare => compare::write,
         };
         let findings = write(&ctx, &catalogue, folder, outputs, stages)?;

@@ -8,11 +8,13 @@
 //! - `group`: documents that share keys become pairs
 //! - `verify`: pairs are measured, bucket by bucket, and every document is decided
 //! - `write`: files for people and programs
+//! - `report`: texts of examples, read again for the report
 
 pub(crate) mod collapse;
 pub(crate) mod group;
 pub mod lexicon;
 pub(crate) mod order;
+pub(crate) mod report;
 pub(crate) mod sketch;
 pub(crate) mod survey;
 pub(crate) mod verify;

@@ -9,14 +9,18 @@ use std::path::Path;
 use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
 use serde::{Deserialize, Serialize};
 
+use super::classes::{Classes, counts_as_equal};
+use super::member_rows::admit_row;
+use super::{StageCounts, initial_findings, rejected};
 use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::disk::forecast;
 use crate::error::EngineError;
 use crate::job::{OpenJob, Outputs};
-use crate::results::{self, Classes, Findings, StageCounts, admit_row};
+use crate::results::Findings;
 use crate::stages::group;
 use crate::stages::order::PlaceMap;
+use crate::stages::report;
 use crate::stages::sketch::Row;
 use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::store::file::{Run, RunWriter};
@@ -138,7 +142,7 @@ pub(crate) fn write(
     stages: StageCounts,
 ) -> Result<Findings, EngineError> {
     ctx.begin("write", None, false);
-    let mut findings = results::begin(ctx, catalogue, &stages);
+    let mut findings = initial_findings(ctx, catalogue, &stages);
     findings.summary.kept = findings.summary.documents - findings.summary.rejected;
     let classes = Classes::load(ctx)?;
     let mut large_groups = LargeGroups::new(ctx, catalogue);
@@ -173,7 +177,7 @@ pub(crate) fn write(
     drop(sorted);
     existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
     findings.summary.pairs = Some(count);
-    results::write_rejected(ctx, catalogue, folder, outputs.format, &mut findings)?;
+    rejected::write(ctx, catalogue, folder, outputs.format, &mut findings)?;
     Ok(findings)
 }
 
@@ -275,7 +279,7 @@ fn equals(
     let one = 1f64.to_bits();
     for class in classes.all() {
         let [left, right] = sides(catalogue, class);
-        if left.is_empty() || right.is_empty() || !results::counts_as_equal(ctx, &mut lookup, class)? {
+        if left.is_empty() || right.is_empty() || !counts_as_equal(ctx, &mut lookup, class)? {
             continue;
         }
         let equal = ctx.panel.methods_accepting_equals(lookup.record(class[0])?, ctx.recipe.verified);
@@ -563,7 +567,7 @@ impl OpenJob {
         let mut numbers: Vec<u32> = wanted.iter().map(|(side, n)| side.document(*n, references)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        let found = results::texts(&ctx, &catalogue, &numbers)?;
+        let found = report::texts(&ctx, &catalogue, &numbers)?;
         Ok(found.into_iter().map(|(document, text)| (Side::of(document, references), text)).collect())
     }
 }

@@ -10,7 +10,7 @@ use lookalike_corpus::write::shard::{RejectedCounts, copy_rejected};
 use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::results::rejected_records;
+use crate::rejections::rejected_records;
 
 /// The folder that they go to.
 pub(crate) const FOLDER: &str = "rejected";

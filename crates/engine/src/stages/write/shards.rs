@@ -6,12 +6,13 @@ use lookalike_corpus::write::shard::{Note, can_annotate};
 use lookalike_corpus::{Format, Origin};
 
 use super::rejected_copies;
+use super::removals::RemovalLookup;
 use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
 use crate::copies::{Copies, RecordFilter, STDIN, Source};
 use crate::error::EngineError;
 use crate::job::{COPIES, Outputs, Shards};
-use crate::results::{RemovalLookup, rejected_records};
+use crate::rejections::rejected_records;
 
 /// The folder that copies go to.
 pub(crate) fn folder_name(shards: Shards) -> Option<&'static str> {
