@@ -8,8 +8,8 @@ use lookalike_model::Unit;
 
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::order::{self, Ordered};
-use crate::sketch::{MethodCounts, NO_FIELD, Row, UnitMeta, unit_file};
+use crate::stages::order::{self, Ordered};
+use crate::stages::sketch::{MethodCounts, NO_FIELD, Row, UnitMeta, unit_file};
 use crate::store::file::{RandomAccess, Records, Run};
 
 /// The units of a job and the number of each unit's first document. Documents to compare with come first, then those of the input.
@@ -214,7 +214,7 @@ pub(crate) struct ShardView<'c> {
     /// The place of its first record in the input; its number, unless documents are ordered by a field.
     pub(crate) first: u32,
     pub(crate) records: u32,
-    pub(crate) meta: crate::sketch::ShardMeta,
+    pub(crate) meta: crate::stages::sketch::ShardMeta,
 }
 
 impl ShardView<'_> {
@@ -380,6 +380,13 @@ impl RankedBits {
         };
         self.bits.0.iter().enumerate().flat_map(of_word).collect()
     }
+}
+
+/// The shard that holds the document at a place of the input.
+pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
+    let index = views.partition_point(|view| view.first <= place);
+    // Empty shards begin where the next one does.
+    views[..index].iter().rposition(|view| place < view.first + view.records)
 }
 
 #[cfg(test)]

@@ -15,12 +15,12 @@ use lookalike_text::hash::{self, Secret, SortBuffers};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
-use crate::lexicon;
 use crate::measure::{Measure, Measured};
 use crate::panel::{MOST_METHODS, Panel, PanelMethod};
 use crate::recipe::{JobRecipe, Keep, Within};
-use crate::sketch::{self, Group};
-use crate::survey;
+use crate::stages::lexicon;
+use crate::stages::sketch::{self, Group};
+use crate::stages::survey;
 use crate::text_analysis::TextAnalyses;
 use crate::walk::Watch;
 

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::order::UnitNumbers;
 use crate::pipeline::{self, Batch, BufferPool, Feed};
-use crate::sketch::{RereadBatch, SketchWorker, unit_file};
+use crate::stages::order::UnitNumbers;
+use crate::stages::sketch::{RereadBatch, SketchWorker, unit_file};
 use crate::store::symbols::{Block, SpoolReader};
 
 /// Takes a document's number and what it is measured by.

@@ -12,27 +12,22 @@ use lookalike_corpus::{Corpus, Loss, Origin};
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
-use crate::candidates;
 use crate::catalogue::Catalogue;
-use crate::classes;
-use crate::compared;
 use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
 use crate::delivered;
+use crate::disk::estimate;
 use crate::error::EngineError;
-use crate::estimate;
 use crate::folder;
-use crate::kept;
-use crate::lexicon::{self, WordTotals};
-use crate::order;
 use crate::pipeline;
 use crate::recipe::{JobRecipe, Task};
 use crate::rejections;
-use crate::results::{self, Findings, StageCounts};
-use crate::sketch::{self, Row};
+use crate::results::Findings;
+use crate::stages::lexicon::{self, WordTotals};
+use crate::stages::sketch::{self, Row};
+use crate::stages::write::{StageCounts, compare, dedup, pairs, shards};
+use crate::stages::{collapse, group, order, report, survey, verify};
 use crate::stdin;
 use crate::store::journal::{self, Journal, Recovered};
-use crate::survey;
-use crate::verify;
 use crate::walk::Watch;
 
 /// A job before it is opened: recipe, inputs, settings and outputs.
@@ -553,7 +548,7 @@ impl Job {
 impl Outputs {
     /// As options.
     fn options(self) -> String {
-        let write = kept::folder_name(self.write).unwrap_or("none");
+        let write = shards::folder_name(self.write).unwrap_or("none");
         let annotate = if self.annotate { " --annotate" } else { "" };
         format!("--format {} --write {write}{annotate}", self.format.suffix().trim_start_matches('.'))
     }
@@ -762,25 +757,25 @@ impl OpenJob {
             let catalogue = Catalogue::load(&ctx)?;
             rejections::check(&ctx, &catalogue)?;
             ctx.budget.admit(catalogue.len().into())?;
-            let collapsed = classes::collapse(&ctx, &catalogue)?;
+            let collapsed = collapse::collapse(&ctx, &catalogue)?;
             clock.lap("collapse");
-            let proposed = candidates::propose(&ctx, &catalogue)?;
+            let proposed = group::propose(&ctx, &catalogue)?;
             clock.lap("group");
             let tally = verify::verify(&ctx, &catalogue)?;
             clock.lap("verify");
             let stages = StageCounts { collapsed, proposed, tally };
             let write = match ctx.recipe.task {
-                Task::Dedup => results::dedup,
-                Task::Pairs => results::pairs,
-                Task::Compare => compared::write,
+                Task::Dedup => dedup::write,
+                Task::Pairs => pairs::write,
+                Task::Compare => compare::write,
             };
             let mut findings = write(&ctx, &catalogue, &self.folder, self.job.outputs, stages)?;
             if self.job.outputs.write != Shards::None && ctx.recipe.task == Task::Dedup {
-                let notes = kept::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
+                let notes = shards::write(&ctx, &catalogue, &self.folder, self.job.outputs)?;
                 findings.notes.extend(notes);
             }
             clock.lap("write");
-            results::read_samples(&ctx, &catalogue, &mut findings)?;
+            report::read_samples(&ctx, &catalogue, &mut findings)?;
             clock.lap("report");
             findings
         };
@@ -875,7 +870,7 @@ impl OpenJob {
 
     /// Moves the table of pairs to its place.
     pub fn deliver_pairs(&mut self, target: &Path) -> Result<(), EngineError> {
-        let name = results::pairs_name(self.job.outputs);
+        let name = pairs::pairs_name(self.job.outputs);
         let table = self.folder.join(&name);
         sync(std::slice::from_ref(&table))?;
         std::fs::rename(&table, target).map_err(|error| EngineError::write(target, error))?;

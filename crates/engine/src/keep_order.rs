@@ -6,7 +6,7 @@ use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::recipe::Keep;
-use crate::star::Contender;
+use crate::stages::verify::star::Contender;
 
 /// Puts documents into keep order.
 pub(crate) struct KeepOrder {

@@ -5,13 +5,17 @@
 //! ended. Memory holds a few bytes per document; all else is on disk.
 //!
 //! - [`lexicon`]: the words of the corpus, counted for methods that ask
-//! - `survey`: what else methods must know of the whole corpus
+//! - `survey`: other facts about the whole corpus that methods must know
 //! - `sketch`: rows, names, payloads, sorted keys and symbols of every document
 //! - `order`: documents are numbered anew, by a field, where that is asked for
-//! - `classes`: documents with equal words become one
-//! - `candidates`: documents that share keys become pairs
-//! - `verify`: pairs are measured, bucket by bucket; `star` decides who is kept
-//! - `results`, `kept`: files for people and programs
+//! - `collapse`: documents with equal words become one
+//! - `group`: documents that share keys become pairs
+//! - `verify`: pairs are measured, bucket by bucket, and every document is decided
+//! - `write`: files for people and programs; [`compared`]: two corpora
+//! - `report`: texts of examples, read again for the report
+//!
+//! Behind them:
+//!
 //! - [`delivered`]: digests of all results, and a summary that is there last; [`check`]: is it still so
 //! - [`patch`]: a corpus without the documents that a list names
 //!
@@ -22,52 +26,36 @@
 //! true similarity of two documents; [`pair_measurer`], that of any pairs of a copy; [`pipeline`], documents through workers in order;
 //! [`store`], run files and external sorting; [`workplace`], a folder in which other work than a job's goes on after a stop.
 
-mod bloom;
-mod candidates;
 mod catalogue;
 pub mod check;
-mod classes;
-pub mod compared;
 mod context;
 mod copies;
-mod copy_journal;
 pub mod cost;
 pub mod delivered;
-mod disk_forecast;
+mod disk;
 pub mod document_copy;
 pub mod error;
-mod estimate;
 pub mod examine;
 mod folder;
 mod gather;
 pub mod job;
 pub mod keep_order;
-mod kept;
-pub mod lexicon;
 pub mod measure;
-mod order;
 pub mod pair_measurer;
 pub mod panel;
 pub mod patch;
 pub mod pipeline;
 pub mod recipe;
-mod rejected_copies;
 mod rejections;
 mod reread;
 pub mod results;
-mod sides;
-mod sketch;
 pub mod spread;
-mod star;
+mod stages;
 mod stdin;
 pub mod store;
-mod survey;
-#[cfg(test)]
-mod tables;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text_analysis;
-mod verify;
 pub mod walk;
 pub mod workplace;
 
@@ -76,4 +64,6 @@ pub use error::EngineError;
 pub use job::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 pub use recipe::JobRecipe;
 pub use results::Findings;
-pub use sketch::MethodCounts;
+pub use stages::lexicon;
+pub use stages::sketch::MethodCounts;
+pub use stages::write::compare as compared;

@@ -2,11 +2,12 @@
 
 use lookalike_corpus::{Corpus, Item, Losses, MaxRejected};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, ShardView, shard_of};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::recipe::Task;
-use crate::results;
+use crate::stages::sketch::unit_file;
+use crate::store::file::Run;
 use crate::walk::Watch;
 
 /// The corpus of a record, as tables name it; nothing where there is one alone.
@@ -90,11 +91,78 @@ fn name(ctx: &Context<'_>, reference: bool) -> &'static str {
 /// Reasons and examples of one of the corpora.
 fn losses(ctx: &Context<'_>, catalogue: &Catalogue, reference: bool) -> Result<Losses, EngineError> {
     let mut losses = Losses::default();
-    results::rejected(ctx, catalogue, |view, line| {
+    rejected(ctx, catalogue, |view, line| {
         if view.reference == reference {
             losses.add(&view.shard.name, line.position, Some(view.unit()), &line.reason);
         }
         Ok(())
     })?;
     Ok(losses)
+}
+
+/// A rejection, as the sketch stage left it behind.
+#[derive(serde::Deserialize)]
+pub(crate) struct RejectedLine {
+    record: u64,
+    pub(crate) position: u64,
+    pub(crate) reason: String,
+    #[serde(default)]
+    pub(crate) id: Option<String>,
+}
+
+/// Calls `each` with every rejection of a unit, in the order of the input.
+fn rejected_lines(
+    ctx: &Context<'_>,
+    unit: usize,
+    mut each: impl FnMut(RejectedLine) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let path = unit_file(ctx, unit, "rejected");
+    let mut records = Run::open(&path, ctx.label("rejected", 1))?.records();
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while records.take(&mut byte)? {
+        if byte != [b'\n'] {
+            line.push(byte[0]);
+            continue;
+        }
+        let rejected = serde_json::from_slice(&line)
+            .map_err(|error| EngineError::Damaged { file: path.clone(), what: error.to_string() })?;
+        line.clear();
+        each(rejected)?;
+    }
+    Ok(())
+}
+
+/// Record numbers of the rejected records of a shard, ascending.
+pub(crate) fn rejected_records(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    view: &ShardView<'_>,
+) -> Result<Vec<u32>, EngineError> {
+    let mut found = Vec::new();
+    if view.meta.rejected > 0 {
+        let unit = catalogue.unit_of(view.first);
+        let base = catalogue.base(unit);
+        rejected_lines(ctx, unit, |rejected| {
+            let record = (base + rejected.record as u32).checked_sub(view.first);
+            found.extend(record.filter(|&record| record < view.records));
+            Ok(())
+        })?;
+    }
+    Ok(found)
+}
+
+/// Hands over every rejection with its shard, in the order of the input.
+pub(crate) fn rejected(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    mut each: impl FnMut(&ShardView<'_>, RejectedLine) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let views = catalogue.shards(ctx);
+    for unit in 0..ctx.units().len() {
+        rejected_lines(ctx, unit, |line| {
+            let place = catalogue.base(unit) + line.record as u32;
+            shard_of(&views, place).map_or(Ok(()), |shard| each(&views[shard], line))
+        })?;
+    }
+    Ok(())
 }

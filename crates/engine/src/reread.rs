@@ -8,9 +8,9 @@ use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::gather::input_changed;
-use crate::order::PlaceMap;
 use crate::pipeline::{self, HEAVY};
-use crate::sketch::{DocumentSource, Row, SketchWorker};
+use crate::stages::order::PlaceMap;
+use crate::stages::sketch::{DocumentSource, Row, SketchWorker};
 
 /// Lines with no more between them than this are read together.
 const MAX_GAP: u64 = 8 << 10;

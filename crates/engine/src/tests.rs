@@ -1,6 +1,7 @@
 //! Whole jobs on small corpora, held against the simplest correct version.
 
 mod order;
+mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,9 +18,9 @@ use lookalike_model::Similarity;
 use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
-use crate::compared::BothCounts;
 use crate::measure::Measure;
 use crate::recipe::{ClusterRule, ReadSettings, Task};
+use crate::stages::write::compare::BothCounts;
 use crate::walk::Watch;
 use crate::{EngineError, Findings, Job, JobRecipe, Opened, Outputs, Settings, Spool};
 
@@ -871,11 +872,11 @@ fn verification_counts_every_candidate_pair_once() {
         open.bucket_bytes = bucket_bytes;
         let watch = Watch::default();
         let ctx = open.context(&watch).unwrap();
-        crate::sketch::sketch(&ctx).unwrap();
+        crate::stages::sketch::sketch(&ctx).unwrap();
         let catalogue = crate::catalogue::Catalogue::load(&ctx).unwrap();
-        crate::classes::collapse(&ctx, &catalogue).unwrap();
-        let proposed = crate::candidates::propose(&ctx, &catalogue).unwrap();
-        crate::verify::verify(&ctx, &catalogue).unwrap();
+        crate::stages::collapse::collapse(&ctx, &catalogue).unwrap();
+        let proposed = crate::stages::group::propose(&ctx, &catalogue).unwrap();
+        crate::stages::verify::verify(&ctx, &catalogue).unwrap();
         let finished = watch.steps.load(Ordering::Relaxed);
         assert!(proposed.candidates > 100);
         assert_eq!(

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::candidates::groups::{GroupHost, Groups, Limits, MemberFacts, SeenGroups, Tagged};
-use crate::candidates::job_groups;
 use crate::error::EngineError;
 use crate::examine::Examiner;
 use crate::panel::PanelMethod;
 use crate::recipe::Task;
+use crate::stages::group::groups::{GroupHost, Groups, Limits, MemberFacts, SeenGroups, Tagged};
+use crate::stages::group::job_groups;
 use crate::store::sort::uncouple;
 
 /// A key of a document, with what its group must know of it.

@@ -19,11 +19,11 @@ use lookalike_text::hash::{self, Secret};
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
 use crate::examine::{GIVEN, context_with_lexicons, empty_corpus};
-use crate::lexicon::tally::{self, Words};
-use crate::lexicon::{self, WordTotals};
 use crate::panel::Panel;
 use crate::recipe::JobRecipe;
-use crate::survey;
+use crate::stages::lexicon::tally::{self, Words};
+use crate::stages::lexicon::{self, WordTotals};
+use crate::stages::survey;
 use crate::text_analysis::TextAnalyses;
 use crate::walk::Watch;
 

@@ -9,18 +9,18 @@ use std::path::Path;
 use lookalike_corpus::Corpus;
 use serde::Deserialize;
 
-use crate::candidates::{self, Candidate};
 use crate::catalogue::Catalogue;
-use crate::classes;
-use crate::compared::{self, Match};
 use crate::context::Settings;
 use crate::error::EngineError;
 use crate::examine::{SharedKeys, learned_context};
 use crate::job::Outputs;
 use crate::recipe::{JobRecipe, Task};
-use crate::results::{self, StageCounts};
-use crate::sketch;
-use crate::verify;
+use crate::stages::collapse;
+use crate::stages::group::{self, Candidate};
+use crate::stages::sketch;
+use crate::stages::verify;
+use crate::stages::write::compare::{self, Match};
+use crate::stages::write::{StageCounts, dedup, pairs};
 use crate::walk::Watch;
 
 /// Two documents of a portion that methods proposed, by their places in it.
@@ -135,16 +135,16 @@ impl Portion<'_> {
         sketch::sketch(&ctx)?;
         let catalogue = Catalogue::load(&ctx)?;
         ctx.budget.admit(catalogue.len().into())?;
-        let collapsed = classes::collapse(&ctx, &catalogue)?;
+        let collapsed = collapse::collapse(&ctx, &catalogue)?;
         let candidate = |&Proposal { a, b, shared }: &Proposal| Candidate { a, b, shared };
-        let proposed = candidates::import(&ctx, self.proposals.iter().map(candidate), 0)?;
+        let proposed = group::import_candidates(&ctx, self.proposals.iter().map(candidate), 0)?;
         let tally = verify::verify(&ctx, &catalogue)?;
         let stages = StageCounts { collapsed, proposed, tally };
         let outputs = Outputs::default();
         let write = match ctx.recipe.task {
-            Task::Dedup => results::dedup,
-            Task::Pairs => results::pairs,
-            Task::Compare => compared::write,
+            Task::Dedup => dedup::write,
+            Task::Pairs => pairs::write,
+            Task::Compare => compare::write,
         };
         let findings = write(&ctx, &catalogue, folder, outputs, stages)?;
         let mut outcome = Outcome {
@@ -160,12 +160,12 @@ impl Portion<'_> {
                 outcome.groups = texts(&folder.join("groups.jsonl"))?;
             }
             Task::Compare => {
-                compared::each_match(&ctx, &catalogue, |found| {
+                compare::each_match(&ctx, &catalogue, |found| {
                     outcome.pairs.push(near_pair(found));
                     Ok::<_, EngineError>(())
                 })?;
                 outcome.groups = texts(&folder.join("groups.jsonl"))?;
-                outcome.pairs_in_groups = compared::saved_counts(&ctx)?.pairs_in_groups;
+                outcome.pairs_in_groups = compare::saved_counts(&ctx)?.pairs_in_groups;
             }
         }
         Ok(outcome)

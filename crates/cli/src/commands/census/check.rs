@@ -9,9 +9,9 @@ use lookalike_census::graph::EdgeList;
 use lookalike_census::walks::Walk;
 use lookalike_census::walks::priority_sampling::{self, Candidate};
 use lookalike_census::walks::report::Mean;
-use lookalike_engines::{Caller, SearchEngine};
-use lookalike_fieldwork::EngineClient;
-use lookalike_fieldwork::coverage::{LookupCounts, WalkPages, look_up};
+use lookalike_live_census::EngineClient;
+use lookalike_live_census::coverage::{LookupCounts, WalkPages, look_up};
+use lookalike_search_engines::{Caller, SearchEngine};
 use serde::Serialize;
 
 use super::Engine;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 use lookalike_census::Estimate;
-use lookalike_engines::{Caller, SearchEngine};
-use lookalike_fieldwork::EngineClient;
-use lookalike_fieldwork::compare::{Comparison, EngineSample, compare, draw};
-use lookalike_fieldwork::sampling::SamplingFaults;
-use lookalike_fieldwork::size::Plan;
+use lookalike_live_census::EngineClient;
+use lookalike_live_census::compare::{Comparison, EngineSample, compare, draw};
+use lookalike_live_census::sampling::SamplingFaults;
+use lookalike_live_census::size::Plan;
+use lookalike_search_engines::{Caller, SearchEngine};
 use serde::Serialize;
 
 use super::other_estimators::{self, BaselineEstimate};

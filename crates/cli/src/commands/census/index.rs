@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::{self, WalkItem, Watch};
-use lookalike_engines::sqlite::SqliteBuilder;
-use lookalike_engines::tantivy::TantivyBuilder;
-use lookalike_engines::{BuildOptions, EngineError, IndexBuilder};
+use lookalike_search_engines::sqlite::SqliteBuilder;
+use lookalike_search_engines::tantivy::TantivyBuilder;
+use lookalike_search_engines::{BuildOptions, EngineError, IndexBuilder};
 
 use crate::args::{CensusIndexArgs, IndexKindArg};
 use crate::console::print_message;

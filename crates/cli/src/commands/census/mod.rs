@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 use lookalike_census::Estimate;
-use lookalike_engines::{Caller, Counts};
-use lookalike_fieldwork::OwnCorpus;
-use lookalike_fieldwork::sampling::SamplingFaults;
+use lookalike_live_census::OwnCorpus;
+use lookalike_live_census::sampling::SamplingFaults;
+use lookalike_search_engines::{Caller, Counts};
 use serde::Serialize;
 
 use crate::args::{CensusCommand, QueryArgs};
@@ -115,7 +115,7 @@ struct Engine {
 
 impl Engine {
     fn of(caller: &Caller, limit: usize) -> Self {
-        use lookalike_engines::SearchEngine;
+        use lookalike_search_engines::SearchEngine;
         Engine {
             name: caller.name().to_owned(),
             kind: caller.kind().to_owned(),

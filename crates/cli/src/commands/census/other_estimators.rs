@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_engines::{Caller, Counts, SearchEngine};
-use lookalike_fieldwork::baselines::{Baseline, Plan, RATIO_BASELINES, SIZE_BASELINES};
-use lookalike_fieldwork::{EngineClient, OwnCorpus};
+use lookalike_live_census::baselines::{Baseline, Plan, RATIO_BASELINES, SIZE_BASELINES};
+use lookalike_live_census::{EngineClient, OwnCorpus};
+use lookalike_search_engines::{Caller, Counts, SearchEngine};
 use serde::Serialize;
 
 use super::EstimateJson;

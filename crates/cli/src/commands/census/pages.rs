@@ -4,7 +4,7 @@ use std::path::Path;
 
 use lookalike::report::study::{Axis, Grid, Heat, Plot, Span, Spans, Value};
 use lookalike::report::{Study, study_page};
-use lookalike_fieldwork::sampling::SamplingFaults;
+use lookalike_live_census::sampling::SamplingFaults;
 
 use super::super::lists::write_text;
 use super::other_estimators::BaselineEstimate;

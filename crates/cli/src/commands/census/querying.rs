@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use lookalike::corpus::Corpus;
 use lookalike::text::hash;
 use lookalike::walk::{self, WalkItem, Watch};
-use lookalike_engines::caller::Watcher;
-use lookalike_engines::open::Spec;
-use lookalike_engines::{CallPolicy, Caller, EngineError, Options, SearchEngine};
-use lookalike_fieldwork::{FieldError, OwnCorpus};
+use lookalike_live_census::{FieldError, OwnCorpus};
+use lookalike_search_engines::caller::Watcher;
+use lookalike_search_engines::open::Spec;
+use lookalike_search_engines::{CallPolicy, Caller, EngineError, Options, SearchEngine};
 
 use crate::args::QueryArgs;
 use crate::console::print_message;

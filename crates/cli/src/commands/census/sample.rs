@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 use lookalike_census::walks::clusters::Ratio;
-use lookalike_engines::SearchEngine;
-use lookalike_fieldwork::sampling::{SamplingFaults, fetch_correction};
-use lookalike_fieldwork::size::{Plan, Sample, sample};
-use lookalike_fieldwork::{EngineClient, PageId};
+use lookalike_live_census::sampling::{SamplingFaults, fetch_correction};
+use lookalike_live_census::size::{Plan, Sample, sample};
+use lookalike_live_census::{EngineClient, PageId};
+use lookalike_search_engines::SearchEngine;
 use serde::Serialize;
 
 use super::super::lists::write_text;

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::sync::Arc;
 
 use lookalike::walk::Watch;
-use lookalike_engines::SearchEngine;
-use lookalike_fieldwork::sampling::SamplingFaults;
-use lookalike_fieldwork::size::{Plan, Size, sample};
-use lookalike_fieldwork::{EngineClient, baselines, classes};
+use lookalike_live_census::sampling::SamplingFaults;
+use lookalike_live_census::size::{Plan, Size, sample};
+use lookalike_live_census::{EngineClient, baselines, classes};
+use lookalike_search_engines::SearchEngine;
 use serde::Serialize;
 
 use super::other_estimators::{self, BaselineEstimate};

@@ -1,0 +1,371 @@
+//! The stage `group`: documents that share keys become candidates.
+//!
+//! For each method all postings stream by in the order of their keys, and every group of documents with one key
+//! proposes pairs. Then the pairs of all methods are merged: those that any of them proposes, or those that all do.
+//!
+//! - `groups`: from a group to pairs
+//! - `job_groups`: the documents and the files of a job, for its groups
+//! - `sides`: the sides of two corpora that are compared
+
+pub(crate) mod groups;
+pub(crate) mod job_groups;
+mod sides;
+
+use std::sync::atomic::Ordering;
+
+use lookalike_methods::DirectedKeyCounts;
+use serde::{Deserialize, Serialize};
+
+use self::groups::{Groups, Limits, SeenGroups};
+use self::job_groups::JobGroupHost;
+use crate::catalogue::{Bits, Catalogue};
+use crate::context::{Context, remove_if_there};
+use crate::disk::forecast::DiskForecast;
+use crate::error::EngineError;
+use crate::panel::SharedKeys;
+use crate::stages::collapse;
+use crate::store::file::{Label, Records, Run, RunWriter};
+use crate::store::journal;
+use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
+
+/// The counts of the stage, beside the candidates themselves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct CandidateCounts {
+    /// Distinct pairs.
+    pub(crate) candidates: u64,
+    /// Groups that did not propose all of their pairs.
+    pub(crate) giant_groups: u64,
+}
+
+/// Two documents that share keys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    /// The number of keys that they share, by method.
+    pub(crate) shared: SharedKeys,
+}
+
+impl Candidate {
+    /// Bytes of a candidate that this many methods can propose.
+    pub(crate) fn width(methods: usize) -> usize {
+        8 + 4 * methods
+    }
+
+    /// Appends it for a file of [`Candidate::width`].
+    fn encode(&self, methods: usize, out: &mut Vec<u8>) {
+        for number in [self.a, self.b].iter().chain(&self.shared[..methods]) {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Self {
+        let mut numbers = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
+        let (a, b) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        let mut shared = SharedKeys::default();
+        shared.iter_mut().zip(numbers).for_each(|(slot, number)| *slot = number);
+        Candidate { a, b, shared }
+    }
+
+    pub(crate) fn label(ctx: &Context<'_>) -> Label {
+        ctx.label("candidates", Candidate::width(ctx.panel.proposers().len()))
+    }
+}
+
+const FILE: &str = "candidates";
+
+/// The candidates, sorted.
+pub(crate) fn open_candidates(ctx: &Context<'_>) -> Result<Records, EngineError> {
+    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.records())
+}
+
+/// The giant groups of a run that writes them down: numbers of documents, 0 between two groups (numbers count from 1).
+pub(crate) fn giants(ctx: &Context<'_>) -> Result<Vec<Records>, EngineError> {
+    (0..ctx.panel.proposers().len())
+        .map(|method| Ok(Run::open(&ctx.file(&giants_name(method)), ctx.label("giants", 4))?.records()))
+        .collect()
+}
+
+fn giants_name(method: usize) -> String {
+    format!("giants{method}")
+}
+
+/// The pairs that one method proposes, with the number of keys that they share.
+fn method_pairs_name(method: usize) -> String {
+    format!("proposed{method}.pairs")
+}
+
+fn method_pairs_label(ctx: &Context<'_>) -> Label {
+    match ctx.panel.proposers().len() {
+        // What the only method proposes are the candidates.
+        1 => Candidate::label(ctx),
+        _ => ctx.label("proposed", Candidate::width(1)),
+    }
+}
+
+/// Finds the candidates, unless that was done.
+pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<CandidateCounts, EngineError> {
+    if let Some(done) = ctx.saved("candidates.done")? {
+        return Ok(done);
+    }
+    let postings = (0..ctx.panel.proposers().len())
+        .flat_map(|method| catalogue.key_runs(ctx, method).into_iter().map(move |(path, _)| (method, path)))
+        .filter(|(_, path)| path.exists())
+        .map(|(method, path)| {
+            Ok(Run::open(&path, ctx.label(Postings::KIND, codec(ctx, method).width()))?.count())
+        })
+        .sum::<Result<u64, EngineError>>()?;
+    ctx.begin("group", Some(postings), false);
+    let mut progress = PostingProgress { seen: 0, postings, forecast: DiskForecast::begin(ctx) };
+    let represented = collapse::represented(ctx, catalogue)?;
+    let mut done = CandidateCounts::default();
+    for method in 0..ctx.panel.proposers().len() {
+        done.giant_groups += propose_one(ctx, catalogue, method, &represented, &mut progress)?.giant_groups;
+    }
+    done.candidates = merge(ctx)?;
+    ctx.save("candidates.done", &done)?;
+    (0..ctx.panel.proposers().len())
+        .try_for_each(|method| remove_if_there(&ctx.file(&method_pairs_name(method))))?;
+    Ok(done)
+}
+
+/// The postings that are gone through.
+struct PostingProgress {
+    seen: u64,
+    postings: u64,
+    forecast: DiskForecast,
+}
+
+impl PostingProgress {
+    #[inline]
+    fn step(&mut self, ctx: &Context<'_>) -> Result<(), EngineError> {
+        self.seen += 1;
+        if !self.seen.is_multiple_of(65_536) {
+            return Ok(());
+        }
+        ctx.watch.steps.store(self.seen, Ordering::Relaxed);
+        ctx.check()?;
+        self.forecast.check(ctx, self.seen, self.postings)
+    }
+}
+
+/// Number of the candidates.
+pub(crate) fn count_candidates(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.count())
+}
+
+/// Takes candidates that were proposed elsewhere, in the order of their documents and each once, in place of finding them.
+pub(crate) fn import_candidates(
+    ctx: &Context<'_>,
+    given: impl Iterator<Item = Candidate>,
+    giant_groups: u64,
+) -> Result<CandidateCounts, EngineError> {
+    let methods = ctx.panel.proposers().len();
+    let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
+    let (mut candidates, mut bytes) = (0, Vec::new());
+    for candidate in given {
+        bytes.clear();
+        candidate.encode(methods, &mut bytes);
+        writer.push(&bytes)?;
+        candidates += 1;
+    }
+    writer.finish()?;
+    for method in 0..methods {
+        RunWriter::create(&ctx.file(&giants_name(method)), ctx.label("giants", 4))?.finish()?;
+    }
+    Ok(CandidateCounts { candidates, giant_groups })
+}
+
+/// Returns the codec of the postings of a method.
+fn codec(ctx: &Context<'_>, method: usize) -> Postings {
+    Postings { tagged: ctx.panel.proposers()[method].method.tagged() }
+}
+
+/// Finds the pairs that one method proposes, unless that was done.
+fn propose_one(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    method: usize,
+    represented: &Bits,
+    progress: &mut PostingProgress,
+) -> Result<CandidateCounts, EngineError> {
+    let done_name = format!("proposed{method}.done");
+    if let Some(done) = ctx.saved(&done_name)? {
+        return Ok(done);
+    }
+    // What an earlier process merged in steps is merged again: it may not have come to an end.
+    existing(&ctx.run_location("merged"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    let runs = catalogue.key_runs(ctx, method);
+    let (host, skip) = JobGroupHost::new(ctx, catalogue, method)?;
+    let different = u64::from(catalogue.len() - represented.count());
+    let limits = Limits { max_group: ctx.recipe.max_group, different };
+    let proposer = &ctx.panel.proposers()[method];
+    let mut groups = Groups::new(host, proposer, limits, skip, SeenGroups::new(&*proposer.method));
+    let mut merge = Rebased::open(codec(ctx, method), &ctx.run_location("merged"), &runs)?;
+    let mut group: Vec<(u32, u32)> = Vec::new();
+    let mut key = None;
+    while let Some(packed) = merge.next()? {
+        progress.step(ctx)?;
+        let posting = Posting::unpack(packed);
+        if represented.get(posting.document) {
+            continue;
+        }
+        if key != Some(posting.key) {
+            if let Some(key) = key {
+                groups.take(key, &mut group)?;
+            }
+            group.clear();
+            key = Some(posting.key);
+        }
+        if group.last().is_none_or(|&(document, _)| document != posting.document) {
+            group.push((posting.document, posting.tag));
+        }
+    }
+    if let Some(key) = key {
+        groups.take(key, &mut group)?;
+    }
+    drop(merge);
+    let least = ctx.panel.proposers()[method].method.keys_to_share();
+    let (host, giant_groups, _) = groups.finish();
+    let (pairs, back) = host.finish()?;
+    let candidates = write_pairs(ctx, method, pairs, back, least)?;
+    let done = CandidateCounts { candidates, giant_groups };
+    ctx.save(&done_name, &done)?;
+    // What was sorted is of no more use, and large.
+    for location in [
+        job_groups::pairs_location(ctx, method),
+        job_groups::back_pairs_location(ctx, method),
+        ctx.run_location("merged"),
+    ] {
+        existing(&location)?.iter().try_for_each(|path| remove_if_there(path))?;
+    }
+    runs.iter().try_for_each(|(path, _)| remove_if_there(path))?;
+    Ok(done)
+}
+
+/// Counts how often each pair was proposed, both ways where some keys only ask, and writes those that share enough keys;
+/// returns their number.
+fn write_pairs(
+    ctx: &Context<'_>,
+    method: usize,
+    pairs: Sorted<Couples>,
+    back: Option<Sorted<Couples>>,
+    least: u32,
+) -> Result<u64, EngineError> {
+    let mut writer = RunWriter::create(&ctx.file(&method_pairs_name(method)), method_pairs_label(ctx))?;
+    let (mut count, mut bytes) = (0, Vec::new());
+    let mut put = |pair: u64, times: u32| -> Result<(), EngineError> {
+        let ((a, b), mut shared) = (uncouple(pair), SharedKeys::default());
+        shared[0] = times;
+        count += 1;
+        bytes.clear();
+        Candidate { a, b, shared }.encode(1, &mut bytes);
+        writer.push(&bytes)
+    };
+    let mut pairs = CountedPairs::new(pairs)?;
+    let mut back = back.map(CountedPairs::new).transpose()?;
+    loop {
+        let heads = [pairs.head, back.as_ref().and_then(|back| back.head)];
+        let Some((pair, _)) = heads.iter().flatten().min() else { break };
+        let of =
+            |head: Option<(u64, u32)>| head.filter(|(other, _)| other == pair).map_or(0, |(_, times)| times);
+        let [forward, backward] = heads.map(of);
+        if forward.max(backward) >= least {
+            let asked = DirectedKeyCounts { forward, backward };
+            put(*pair, if back.is_some() { asked.pack() } else { forward })?;
+        }
+        if forward > 0 {
+            pairs.advance()?;
+        }
+        if let Some(back) = back.as_mut().filter(|_| backward > 0) {
+            back.advance()?;
+        }
+    }
+    writer.finish()?;
+    Ok(count)
+}
+
+/// Sorted pairs, each with the number of times that it comes.
+struct CountedPairs {
+    pairs: Sorted<Couples>,
+    next: Option<u64>,
+    head: Option<(u64, u32)>,
+}
+
+impl CountedPairs {
+    fn new(mut pairs: Sorted<Couples>) -> Result<Self, EngineError> {
+        let next = pairs.next()?;
+        let mut counted = CountedPairs { pairs, next, head: None };
+        counted.advance()?;
+        Ok(counted)
+    }
+
+    fn advance(&mut self) -> Result<(), EngineError> {
+        self.head = None;
+        while let Some(pair) = self.next.filter(|&next| self.head.is_none_or(|(head, _)| head == next)) {
+            self.head = Some((pair, self.head.map_or(1, |(_, times)| times + 1)));
+            self.next = self.pairs.next()?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes the pairs of the only method the candidates, unless an earlier process did; returns their number.
+fn adopt_single_method(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    let (own, file) = (ctx.file(&method_pairs_name(0)), ctx.file(FILE));
+    if own.exists() {
+        journal::rename(&own, &file)?;
+    }
+    Ok(Run::open(&file, Candidate::label(ctx))?.count())
+}
+
+/// Merges the pairs of all methods into the candidates; returns their number.
+fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
+    let methods = ctx.panel.proposers().len();
+    if methods == 1 {
+        return adopt_single_method(ctx);
+    }
+    let mut sources: Vec<Records> = (0..methods)
+        .map(
+            |method| Ok(Run::open(&ctx.file(&method_pairs_name(method)), method_pairs_label(ctx))?.records()),
+        )
+        .collect::<Result<_, EngineError>>()?;
+    let mut heads: Vec<Option<Candidate>> = Vec::with_capacity(methods);
+    for source in &mut sources {
+        heads.push(source.next()?.map(Candidate::decode));
+    }
+    let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
+    let (mut count, mut bytes) = (0u64, Vec::new());
+    while let Some((a, b)) = heads.iter().flatten().map(|head| (head.a, head.b)).min() {
+        let mut shared = SharedKeys::default();
+        for (method, source) in sources.iter_mut().enumerate() {
+            if let Some(head) = heads[method].filter(|head| (head.a, head.b) == (a, b)) {
+                shared[method] = head.shared[0];
+                heads[method] = source.next()?.map(Candidate::decode);
+            }
+        }
+        if ctx.panel.wants_all() && shared[..methods].contains(&0) {
+            continue;
+        }
+        count += 1;
+        bytes.clear();
+        Candidate { a, b, shared }.encode(methods, &mut bytes);
+        writer.push(&bytes)?;
+    }
+    writer.finish()?;
+    Ok(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_read_back() {
+        let candidate = Candidate { a: 7, b: 9, shared: [1, 0, 300_000, 0, 0, 0, 0, 0] };
+        let mut bytes = Vec::new();
+        candidate.encode(3, &mut bytes);
+        assert_eq!(bytes.len(), Candidate::width(3));
+        assert_eq!(Candidate::decode(&bytes), candidate);
+    }
+}

@@ -1,0 +1,41 @@
+//! Two corpora that are compared: which documents stand for which side.
+//!
+//! Documents of the left side have the lowest numbers. Equal documents are one class, which its first document stands for: one of
+//! the left side may stand for documents of the right side as well, never the other way round.
+
+use crate::catalogue::{Bits, Catalogue};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::stages::collapse;
+
+/// A bit for each document of the left side.
+pub(crate) struct Sides {
+    /// The number of the first document of the right side.
+    right: u32,
+    /// Documents of the left side with an equal one on the right side.
+    both: Bits,
+}
+
+impl Sides {
+    pub(crate) fn load(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Self, EngineError> {
+        let right = catalogue.references();
+        let mut both = Bits::new(right);
+        collapse::class_members(ctx, |leader, member| {
+            if leader < right && member >= right {
+                both.set(leader);
+            }
+            Ok(())
+        })?;
+        Ok(Sides { right, both })
+    }
+
+    /// The document, or one that it stands for, is on the left side.
+    pub(crate) fn has_left(&self, document: u32) -> bool {
+        document < self.right
+    }
+
+    /// The document, or one that it stands for, is on the right side.
+    pub(crate) fn has_right(&self, document: u32) -> bool {
+        document >= self.right || self.both.get(document)
+    }
+}

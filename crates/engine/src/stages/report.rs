@@ -1,0 +1,115 @@
+//! The stage `report`: texts of samples and large clusters are read again from the input.
+
+use std::collections::HashMap;
+
+use lookalike_corpus::{Item, LineReader, Lines};
+use lookalike_text::extract::Extractor;
+
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::reread::{Rereader, ShardReaders};
+use crate::results::Findings;
+use crate::stages::order::PlaceMap;
+
+/// Text that is kept of a sample.
+const SAMPLE_BYTES: usize = 64 << 10;
+/// Lines are looked through so many bytes at a time.
+const BLOCK_BYTES: usize = 512 << 10;
+
+/// Reads the texts of samples and large clusters again from the input.
+pub(crate) fn read_samples(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
+    let mut wanted: Vec<u32> = findings
+        .samples
+        .iter()
+        .flat_map(|sample| [sample.a.number, sample.b.number])
+        .chain(findings.biggest.iter().map(|cluster| cluster.kept_document))
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    ctx.begin("report", None, false);
+    let texts = texts(ctx, catalogue, &wanted)?;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    for sample in &mut findings.samples {
+        for document in [&mut sample.a, &mut sample.b] {
+            let names = lookup.names(document.number)?;
+            document.id = names.id;
+            document.url = names.url;
+            document.text = texts.get(&document.number).cloned().unwrap_or_default();
+        }
+    }
+    for cluster in &mut findings.biggest {
+        let text = texts.get(&cluster.kept_document).map_or("", String::as_str);
+        cluster.excerpt = text.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+    }
+    Ok(())
+}
+
+/// The texts of a few documents. Where these cannot be read from where they stand, shards are read up to the last one
+/// wanted.
+pub(crate) fn texts(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    wanted: &[u32],
+) -> Result<HashMap<u32, String>, EngineError> {
+    let mut texts = HashMap::new();
+    let mut put = |document: u32, text: &str| {
+        let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
+        texts.insert(document, text[..end].to_owned());
+    };
+    if ShardReaders::is_seekable(catalogue) {
+        Rereader::new(&ShardReaders::new(ctx, catalogue)).documents(
+            wanted,
+            |worker, document, row, source| {
+                if !worker.reread_document(ctx, source, row.digest, |_| ()) {
+                    return Err(crate::gather::input_changed(ctx));
+                }
+                worker.reread_text(ctx, source).into_iter().for_each(|text| put(document, text));
+                Ok(())
+            },
+        )?;
+        return Ok(texts);
+    }
+    let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
+    let wanted = PlaceMap::open(ctx)?.of(wanted)?;
+    for view in catalogue.shards(ctx) {
+        let before = |end: u32| wanted.partition_point(|&(place, _)| place < end);
+        let mut wanted = &wanted[before(view.first)..before(view.first + view.records)];
+        let corpus = if view.reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
+        let mut reader = if wanted.is_empty() { continue } else { view.shard.open(corpus.options())? };
+        let mut line_reader = LineReader::new(corpus.options());
+        let mut take = |document: u32, item: Item<'_>| {
+            if let Item::Document(found) = item {
+                put(document, extractor.extract(&found, ctx.content).text);
+            }
+        };
+        let mut place = view.first;
+        while let Some(&(next, document)) = wanted.first() {
+            ctx.check()?;
+            if reader.lines(BLOCK_BYTES, &mut lines)? {
+                let end = place + lines.len() as u32;
+                let here = wanted.partition_point(|&(wanted, _)| wanted < end);
+                for &(found, document) in &wanted[..here] {
+                    take(document, line_reader.read(lines.view_some(), (found - place) as usize));
+                }
+                (wanted, place) = (&wanted[here..], end);
+                continue;
+            }
+            match reader.next()? {
+                None => break,
+                Some(Item::Skipped(_)) => continue,
+                Some(item) if place == next => {
+                    take(document, item);
+                    wanted = &wanted[1..];
+                }
+                Some(_) => {}
+            }
+            place += 1;
+        }
+    }
+    Ok(texts)
+}

@@ -1,0 +1,458 @@
+//! One part of a bucket: its candidates are measured, its documents decided.
+
+use lookalike_methods::Score;
+use lookalike_model::{Similarity, Threshold};
+use rayon::prelude::*;
+
+use super::neighbours::NeighbourLists;
+use super::parts::Part;
+use super::sets::Resident;
+use super::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
+use super::tally::{Sample, Tally};
+use super::{NEAR, NEAR_BACK, PairFlags, Pairs, Removal, measures_all};
+use crate::catalogue::Lookup;
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::keep_order::KeepOrder;
+use crate::measure::{Measure, Measured};
+use crate::recipe::{ClusterRule, Task};
+use crate::stages::group::Candidate;
+use crate::store::file::RunWriter;
+use crate::store::sort::{Codec, couple};
+
+/// A pair as its file has it.
+type PairItem = <Pairs as Codec>::Item;
+
+/// The results of a part.
+#[derive(Default)]
+pub(super) struct PartResult {
+    pub(super) tally: Tally,
+    pub(super) removals: Vec<Removal>,
+    /// The pairs that count, where those are asked for.
+    pub(super) pairs: Vec<PairItem>,
+}
+
+/// Measures and decides the documents of a part.
+pub(super) struct PartJudge<'h> {
+    pub(super) ctx: &'h Context<'h>,
+    pub(super) part: &'h Part,
+    /// Its documents in the form in which they are compared.
+    pub(super) resident: &'h Resident,
+    /// All threads measure, and not this one alone.
+    pub(super) parallel: bool,
+}
+
+impl PartJudge<'_> {
+    /// Measures and decides.
+    pub(super) fn run(
+        &self,
+        lookup: &mut Lookup<'_>,
+        keep_order: &KeepOrder,
+    ) -> Result<PartResult, EngineError> {
+        let mut found = PartResult::default();
+        let PartResult { tally, pairs, .. } = &mut found;
+        if self.ctx.recipe.task.lists_pairs() {
+            self.measure(lookup, tally, |edge, flags| pairs.push(pair(&self.part.documents, &edge, flags)))?;
+            return Ok(found);
+        }
+        let mut edges = None;
+        if measures_all(self.ctx) {
+            let mut all = Vec::new();
+            self.measure(lookup, tally, |edge, _| all.push(edge))?;
+            edges = Some(all);
+        }
+        self.decide(lookup, keep_order, edges, &mut found)?;
+        Ok(found)
+    }
+
+    /// Measures all candidates; hands over those that count.
+    fn measure(
+        &self,
+        lookup: &mut Lookup<'_>,
+        tally: &mut Tally,
+        mut take: impl FnMut(Edge, PairFlags),
+    ) -> Result<(), EngineError> {
+        let PartJudge { ctx, part, .. } = *self;
+        let view = PairView::new(ctx, self.resident, None, lookup)?;
+        let shared = |index: usize| part.shared.get(index).copied().unwrap_or_default();
+        for (number, pairs) in part.pairs.chunks(BATCH_PAIRS).enumerate() {
+            let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
+                a,
+                b,
+                shared: shared(number * BATCH_PAIRS + index),
+            };
+            let candidates: Vec<Candidate> = pairs.iter().enumerate().map(candidate).collect();
+            measure(ctx, &candidates, &view, self.parallel, tally, |edge, flags| {
+                take(edge, flags);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Decides every document: by what was measured, or by measuring what is asked for.
+    fn decide(
+        &self,
+        lookup: &mut Lookup<'_>,
+        keep_order: &KeepOrder,
+        edges: Option<Vec<Edge>>,
+        found: &mut PartResult,
+    ) -> Result<(), EngineError> {
+        let PartJudge { ctx, part, resident, parallel } = *self;
+        let documents = &part.documents;
+        let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
+        let contenders = keep_order.contenders(lookup, own.chain(part.members.iter().copied()).collect())?;
+        let mut neighbours = match edges {
+            Some(edges) => NeighbourLists::new(documents.len(), &edges, Edge::ends),
+            None => NeighbourLists::new(documents.len(), &part.pairs, |&(a, b)| Neighbour::ends(a, b)),
+        };
+        let PartResult { tally, removals, .. } = found;
+        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), parallel, tally };
+        let mut take = |removal| {
+            removals.push(removal);
+            Ok(())
+        };
+        match ctx.recipe.cluster {
+            ClusterRule::Star => judge.star(&contenders, &mut neighbours, &mut take),
+            ClusterRule::Components => {
+                star::components(&contenders, &mut neighbours, documents, &mut judge, &mut take)
+            }
+        }
+    }
+}
+
+/// Applies `work` to each item, by all threads or by this one alone: a thread that waits for others would begin another part
+/// meanwhile, and hold both in memory. Some texts take milliseconds, so every thread checks for a stop by itself.
+fn of_each<T: Sync, R: Default + Send>(
+    ctx: &Context<'_>,
+    items: &[T],
+    parallel: bool,
+    work: impl Fn(&T) -> R + Sync + Send,
+) -> Result<Vec<R>, EngineError> {
+    let work = |item: &T| if ctx.watch.stopped() { R::default() } else { work(item) };
+    let together = if ctx.measure.similarity == Similarity::Edit { 1 } else { 64 };
+    let done = match parallel {
+        true => items.par_iter().with_min_len(together).map(work).collect(),
+        false => items.iter().map(work).collect(),
+    };
+    ctx.check()?;
+    Ok(done)
+}
+
+/// Candidates that are measured before what came out is taken in.
+pub(super) const BATCH_PAIRS: usize = 1 << 18;
+
+/// A pair by the numbers of its documents.
+fn pair(documents: &[u32], edge: &Edge, flags: PairFlags) -> PairItem {
+    let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
+    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits(), flags)
+}
+
+/// Writes pairs.
+pub(super) fn put_pairs(
+    pairs: impl IntoIterator<Item = PairItem>,
+    writer: &mut RunWriter,
+) -> Result<(), EngineError> {
+    let mut bytes = [0; 26];
+    pairs.into_iter().try_for_each(|pair| {
+        Pairs.put(pair, &mut bytes);
+        writer.push(&bytes)
+    })
+}
+
+/// Writes a pair by the numbers of its documents.
+pub(super) fn put_pair(
+    documents: &[u32],
+    edge: &Edge,
+    flags: PairFlags,
+    writer: &mut RunWriter,
+) -> Result<(), EngineError> {
+    put_pairs([pair(documents, edge, flags)], writer)
+}
+
+/// The documents that a measurement sees: one piece of a bucket, or two. Their places count on from the first piece to
+/// the second.
+pub(super) struct PairView<'r> {
+    first: &'r Resident,
+    second: Option<&'r Resident>,
+    width: usize,
+    /// Hash of what each document is compared within, where that matters.
+    withins: Vec<u64>,
+}
+
+impl<'r> PairView<'r> {
+    pub(super) fn new(
+        ctx: &Context<'_>,
+        first: &'r Resident,
+        second: Option<&'r Resident>,
+        lookup: &mut Lookup<'_>,
+    ) -> Result<Self, EngineError> {
+        let mut withins = Vec::new();
+        if ctx.within.is_some() {
+            for &document in first.documents().iter().chain(second.map_or(&[][..], Resident::documents)) {
+                withins.push(lookup.row(document)?.within);
+            }
+        }
+        Ok(PairView { first, second, width: ctx.panel.width(), withins })
+    }
+
+    fn piece(&self, place: u32) -> (&'r Resident, usize) {
+        let place = place as usize;
+        let front = self.first.documents().len();
+        match self.second {
+            Some(second) if place >= front => (second, place - front),
+            _ => (self.first, place),
+        }
+    }
+
+    fn document(&self, place: u32) -> u32 {
+        let (piece, index) = self.piece(place);
+        piece.documents()[index]
+    }
+
+    fn record(&self, place: u32) -> &[u8] {
+        let (piece, index) = self.piece(place);
+        piece.record(index, self.width)
+    }
+
+    fn set(&self, place: u32) -> &[u64] {
+        let (piece, index) = self.piece(place);
+        piece.set(index)
+    }
+
+    fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
+        match self.second {
+            None => self.first.compare(measure, a, b, floor),
+            Some(_) => measure.compare(self.set(a), self.set(b), floor),
+        }
+    }
+
+    fn apart(&self, a: u32, b: u32) -> bool {
+        !self.withins.is_empty() && self.withins[a as usize] != self.withins[b as usize]
+    }
+
+    /// True unless a candidate need not be measured.
+    pub(super) fn promising(&self, ctx: &Context<'_>, &Candidate { a, b, ref shared }: &Candidate) -> bool {
+        !self.apart(a, b) && ctx.panel.promising(self.record(a), self.record(b), shared)
+    }
+}
+
+/// Measures candidates that are named by their places in `view` and are not told apart; those that count go to `take`.
+pub(super) fn measure(
+    ctx: &Context<'_>,
+    candidates: &[Candidate],
+    view: &PairView<'_>,
+    parallel: bool,
+    tally: &mut Tally,
+    mut take: impl FnMut(Edge, PairFlags) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let floor = floor(ctx);
+    let compares = ctx.recipe.task == Task::Compare;
+    let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
+        if !ctx.recipe.verified {
+            if view.apart(a, b) {
+                return Verdict::Unpromising;
+            }
+            let (one, two) = (view.record(a), view.record(b));
+            let own = || own_score(ctx, view.set(a), view.set(b));
+            let score = ctx.panel.accept(one, two, shared, own);
+            return score.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
+        }
+        view.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
+    };
+    // By whose word a pair counts matters only where methods are held against each other.
+    let flags_of = |&Candidate { a, b, ref shared }: &Candidate| -> PairFlags {
+        let own = || own_score(ctx, view.set(a), view.set(b));
+        match compares {
+            true => {
+                ctx.panel.accepting_methods(view.record(a), view.record(b), shared, ctx.recipe.verified, own)
+            }
+            false => 0,
+        }
+    };
+    let judge = |candidate: &Candidate| match judge(candidate) {
+        Verdict::Unpromising => (Verdict::Unpromising, 0),
+        verdict => (verdict, flags_of(candidate)),
+    };
+    let verdicts = of_each(ctx, candidates, parallel, judge)?;
+    for (&Candidate { a, b, .. }, (verdict, flags)) in candidates.iter().zip(verdicts) {
+        let found = match verdict {
+            Verdict::Unpromising => continue,
+            Verdict::TooFar => None,
+            Verdict::Measured(measured) => Some(measured),
+        };
+        let found = found.or(ctx.recipe.all.then_some(Measured::NONE));
+        count(ctx, tally, [view.document(a), view.document(b)], found);
+        if let Some(measured) = found.filter(|measured| measured.counts() || ctx.recipe.all) {
+            let near = if measured.reached { NEAR } else { 0 };
+            let back = if measured.reached_back { NEAR_BACK } else { 0 };
+            take(Edge { a, b, measured }, flags | near | back)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+enum Verdict {
+    /// No near-duplicates by the word of their methods.
+    #[default]
+    Unpromising,
+    /// Given up on the way.
+    TooFar,
+    /// Measured.
+    Measured(Measured),
+}
+
+/// Takes two documents into account that were measured, to the end or until they were seen to be too far apart.
+pub(super) fn count(ctx: &Context<'_>, tally: &mut Tally, [a, b]: [u32; 2], found: Option<Measured>) {
+    tally.verified += 1;
+    let Some(measured) = found else { return };
+    let similarity = measured.forward.max(measured.backward);
+    tally.take(Sample { a: a.min(b), b: a.max(b), similarity }, measured.counts());
+    tally.trim_if_many(ctx.measure.threshold.value());
+}
+
+/// Returns the score that methods with a measure of their own give two documents; nothing if it does not count.
+fn own_score(ctx: &Context<'_>, a: &[u64], b: &[u64]) -> Option<Score> {
+    let measured = ctx.measure.compare(a, b, ctx.measure.threshold).filter(|measured| measured.counts())?;
+    let Measured { forward, backward, reached, reached_back } = measured;
+    Some(Score { forward, backward, reached, reached_back })
+}
+
+/// A method's word, for runs that go by it.
+fn as_measured(score: Score) -> Measured {
+    let Score { forward, backward, reached, reached_back } = score;
+    Measured { forward, backward, reached, reached_back }
+}
+
+/// Below this a pair need not be measured to the end. A little under the threshold it still is, so that a person can
+/// see what lies there.
+pub(super) fn floor(ctx: &Context<'_>) -> Threshold {
+    if ctx.recipe.all {
+        return Threshold::LOWEST;
+    }
+    let value = (ctx.measure.threshold.value() - 0.1).max(1e-9);
+    format!("{value:.9}").parse().unwrap_or(Threshold::LOWEST)
+}
+
+/// Measures two documents of which all is known.
+pub(super) struct DocumentPair<'b> {
+    pub(super) records: [&'b [u8]; 2],
+    pub(super) sets: [&'b [u64]; 2],
+}
+
+impl DocumentPair<'_> {
+    /// The similarity, unless it is out of `floor`'s reach.
+    pub(super) fn compare(&self, ctx: &Context<'_>, floor: Threshold) -> Option<Measured> {
+        if !ctx.recipe.verified {
+            let own = || own_score(ctx, self.sets[0], self.sets[1]);
+            return ctx.panel.accept_unproposed(self.records[0], self.records[1], own).map(as_measured);
+        }
+        ctx.measure.compare(self.sets[0], self.sets[1], floor)
+    }
+}
+
+/// The similarity, however low; not a number where the method has none to give.
+pub(super) fn any(ctx: &Context<'_>, measured: Option<Measured>) -> f64 {
+    let none = if ctx.recipe.verified { 0.0 } else { f64::NAN };
+    measured.map_or(none, |measured| measured.forward)
+}
+
+/// Documents that are decided between two looks at what can be measured ahead, by all threads.
+const LOOKAHEAD: usize = 1 << 9;
+
+/// Judges documents that are all in memory.
+struct ResidentJudge<'b, 't> {
+    ctx: &'b Context<'b>,
+    resident: &'b Resident,
+    floor: Threshold,
+    parallel: bool,
+    tally: &'t mut Tally,
+}
+
+impl ResidentJudge<'_, '_> {
+    fn star(
+        &mut self,
+        contenders: &[Contender],
+        neighbours: &mut NeighbourLists,
+        take: &mut star::RemovalSink<'_>,
+    ) -> Result<(), EngineError> {
+        let mut star = Star::new(self.resident.documents().len(), contenders);
+        for contenders in contenders.chunks(LOOKAHEAD) {
+            self.measure_ahead(&star, contenders, neighbours)?;
+            for contender in contenders {
+                star.decide(contender, neighbours.of(contender.node)?, self, take)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Measures what some contenders will ask for, as far as that is known already.
+    fn measure_ahead(
+        &mut self,
+        star: &Star,
+        contenders: &[Contender],
+        neighbours: &mut NeighbourLists,
+    ) -> Result<(), EngineError> {
+        let mut asked: Vec<(usize, u32)> = Vec::new();
+        for contender in contenders.iter().filter(|contender| star.needs_neighbours(contender)) {
+            let places = neighbours.range_of(contender.node);
+            let entries = &neighbours.entries()[places.clone()];
+            let needs_similarity =
+                |entry: &Neighbour| !entry.measured && star.needs_similarity(contender, entry.node);
+            asked.extend(
+                places
+                    .zip(entries)
+                    .filter(|(_, entry)| needs_similarity(entry))
+                    .map(|(at, _)| (at, contender.node)),
+            );
+        }
+        asked.sort_unstable();
+        asked.dedup();
+        let entries = neighbours.entries();
+        let (measure, resident, floor) = (&self.ctx.measure, self.resident, self.floor);
+        let compare = |&(at, node): &(usize, u32)| resident.compare(measure, node, entries[at].node, floor);
+        let found = of_each(self.ctx, &asked, self.parallel, compare)?;
+        for ((at, node), measured) in asked.into_iter().zip(found) {
+            self.count(node, entries[at].node, measured);
+            entries[at].set_measured(measured);
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, a: u32, b: u32, measured: Option<Measured>) {
+        let documents = [a, b].map(|place| self.resident.documents()[place as usize]);
+        count(self.ctx, self.tally, documents, measured);
+    }
+
+    fn hop(&mut self, a: u32, b: u32, floor: Threshold) -> Result<Option<Measured>, EngineError> {
+        self.ctx.check()?;
+        self.tally.hops += 1;
+        let (ctx, resident) = (self.ctx, self.resident);
+        if ctx.recipe.verified {
+            return Ok(resident.compare(&ctx.measure, a, b, floor));
+        }
+        let width = ctx.panel.width();
+        let records = [a, b].map(|place| resident.record(place as usize, width));
+        let sets = [a, b].map(|place| resident.set(place as usize));
+        Ok(DocumentPair { records, sets }.compare(ctx, floor))
+    }
+}
+
+impl Judge for ResidentJudge<'_, '_> {
+    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+        self.ctx.check()?;
+        let measured = self.resident.compare(&self.ctx.measure, a, b, self.floor);
+        self.count(a, b, measured);
+        Ok(measured)
+    }
+
+    fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+        self.hop(a, b, self.ctx.measure.threshold)
+    }
+
+    fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
+        let measured = self.hop(a, b, Threshold::LOWEST)?;
+        Ok(any(self.ctx, measured))
+    }
+}

@@ -1,0 +1,587 @@
+//! The stage `verify`: candidates are measured as far as that decides something, and every document is decided.
+//!
+//! Candidates that hang together, directly or through others, form a component; a document's fate depends on its
+//! component alone. Whole components are packed into buckets that fit into memory. Documents that can be read from where
+//! they stand are, a part of a bucket at a time; others are brought together in one pass forwards over the spool or the
+//! input. Each part is measured and decided by itself. A component too large for memory is gone through piece by piece.
+//!
+//! - `partition`: components and buckets
+//! - `parts`: a bucket without what is told apart, in parts
+//! - `bucket`: one part in memory
+//! - `oversized`: a component that does not fit
+//! - `frequent`: shingles that many documents of a part share
+//! - `neighbours`: the neighbours of every node, in memory or in a file
+//! - `sets`: documents in the form in which they are compared, in memory or on disk
+//! - `star`: the documents that are kept, and those that are removed
+//! - `tally`: counts, histogram and samples
+
+mod bucket;
+mod frequent;
+mod neighbours;
+mod oversized;
+mod partition;
+mod parts;
+mod sets;
+pub(crate) mod star;
+pub(crate) mod tally;
+
+use std::sync::{Mutex, PoisonError};
+
+use bucket::{PartJudge, PartResult};
+use lookalike_text::hash::SortBuffers;
+#[cfg(test)]
+pub(crate) use neighbours::NeighbourLists;
+use oversized::OversizedComponent;
+use partition::{NONE, Partition};
+use parts::Part;
+use rayon::prelude::*;
+use sets::{Piece, Resident};
+use star::Removal;
+use tally::Tally;
+
+use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+use crate::gather;
+use crate::keep_order::KeepOrder;
+use crate::panel::MOST_METHODS;
+use crate::pipeline::HEAVY;
+use crate::recipe::{ClusterRule, Task};
+use crate::reread::{Rereader, ShardReaders};
+use crate::stages::collapse;
+use crate::stages::group::{self, Candidate};
+use crate::store::file::{Records, Run, RunWriter};
+use crate::store::sort::{Codec, Couples, couple, uncouple};
+use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
+
+/// Most buckets that are filled in one pass: each has open files and a block being built.
+const MAX_OPEN_BUCKETS: usize = 48;
+
+/// The path of one of a bucket's files.
+fn bucket_file(ctx: &Context<'_>, bucket: u32, what: &str) -> std::path::PathBuf {
+    ctx.file(&format!("b{bucket:06}.{what}"))
+}
+
+/// The files with what was decided, all together.
+pub(crate) fn decision_files(ctx: &Context<'_>) -> Result<Vec<std::path::PathBuf>, EngineError> {
+    let entries = std::fs::read_dir(&ctx.work).map_err(|error| EngineError::read(&ctx.work, error))?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| EngineError::read(&ctx.work, error))?.path();
+        if path.extension().is_some_and(|extension| extension == "decided") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Measures all candidates and decides all documents, as far as that was not done.
+pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, EngineError> {
+    if let Some(done) = ctx.saved("verified.done")? {
+        return Ok(done);
+    }
+    ctx.begin("verify", None, false);
+    let partition = Partition::new(ctx, catalogue)?;
+    let pairs = group::count_candidates(ctx)?;
+    ctx.begin("verify", Some(pairs), false);
+    // Of a bucket that is done nobody knows any more how many it had.
+    let finished_pairs = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
+    let keep_order = KeepOrder::new(ctx, catalogue)?;
+    let all: Vec<u32> = (0..partition.buckets).collect();
+    for group in all.chunks(MAX_OPEN_BUCKETS) {
+        let todo: Vec<u32> =
+            group.iter().copied().filter(|&bucket| !bucket_file(ctx, bucket, "done").exists()).collect();
+        ctx.count_finished_pairs(finished_pairs(group.len() - todo.len()));
+        if todo.is_empty() {
+            continue;
+        }
+        if partition.buckets > 1 {
+            distribute(ctx, catalogue, &partition, &todo)?;
+        }
+        for &bucket in &todo {
+            ctx.check()?;
+            run_bucket(ctx, catalogue, &partition, &keep_order, bucket)?;
+        }
+    }
+    if ctx.recipe.task == Task::Dedup {
+        isolated_classes(ctx, catalogue, &partition, &keep_order)?;
+    }
+    let mut tally = Tally::default();
+    for &bucket in &all {
+        let file = bucket_file(ctx, bucket, "decided");
+        let part: Option<Tally> = ctx.saved(&format!("b{bucket:06}.done"))?;
+        let part = part.filter(|_| file.exists());
+        let missing = || EngineError::Damaged { file, what: "it is not there".to_owned() };
+        tally.merge(part.ok_or_else(missing)?, ctx.measure.threshold.value());
+    }
+    ctx.save("verified.done", &tally)?;
+    Ok(tally)
+}
+
+/// Brings the documents, candidates and equal documents of several buckets together, each bucket in its own files.
+fn distribute(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    buckets: &[u32],
+) -> Result<(), EngineError> {
+    // All that an earlier process left goes at once: to replace files that are on the disk one by one, the disk is waited for each time.
+    for &bucket in buckets {
+        BUCKET_FILES.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, bucket, what)))?;
+    }
+    let place = |bucket: u32| buckets.binary_search(&bucket).ok();
+    let of = |document: u32| place(partition.bucket_of(document));
+    let open = |what: &'static str, width: usize| -> Result<Vec<RunWriter>, EngineError> {
+        let create =
+            |&bucket: &u32| RunWriter::create(&bucket_file(ctx, bucket, what), ctx.label(what, width));
+        buckets.iter().map(create).collect()
+    };
+    let mut pairs = open("candidates", Candidate::label(ctx).width)?;
+    let mut records = group::open_candidates(ctx)?;
+    while let Some(bytes) = records.next()? {
+        if let Some(place) = of(Candidate::decode(bytes).a) {
+            pairs[place].push(bytes)?;
+        }
+    }
+    pairs.into_iter().try_for_each(RunWriter::finish)?;
+    let mut equals = open(Couples::KIND, Couples.width())?;
+    collapse::class_members(ctx, |leader, member| match of(leader) {
+        Some(place) => equals[place].push(&couple(leader, member).to_le_bytes()),
+        None => Ok(()),
+    })?;
+    equals.into_iter().try_for_each(RunWriter::finish)?;
+    // Documents that can be read from anywhere are, unless their bucket goes through files.
+    let seekable = ShardReaders::is_seekable(catalogue);
+    let buckets: Vec<u32> =
+        buckets.iter().copied().filter(|&bucket| !seekable || partition.is_oversized(bucket)).collect();
+    let of = |document: u32| buckets.binary_search(&partition.bucket_of(document)).ok();
+    let create = |&bucket: &u32| SpoolWriter::create(&bucket_file(ctx, bucket, "spool"), ctx.stamp);
+    let mut spools: Vec<SpoolWriter> = buckets.iter().map(create).collect::<Result<_, _>>()?;
+    // Small blocks: there is one in the making for each bucket, and single documents are read again from them.
+    let mut blocks: Vec<BlockBuilder> = buckets.iter().map(|_| BlockBuilder::with_limit(4 << 10)).collect();
+    let mut bytes = Vec::new();
+    if buckets.is_empty() {
+        return Ok(());
+    }
+    gather::symbols(ctx, catalogue, &|document| of(document).is_some(), &mut |document, symbols| {
+        let Some(place) = of(document) else { return Ok(()) };
+        if blocks[place].push(document, symbols) {
+            bytes.clear();
+            blocks[place].encode(&mut bytes);
+            spools[place].push(&bytes)?;
+        }
+        Ok(())
+    })?;
+    for (mut block, mut spool) in blocks.into_iter().zip(spools) {
+        if !block.is_empty() {
+            bytes.clear();
+            block.encode(&mut bytes);
+            spool.push(&bytes)?;
+        }
+        spool.finish()?;
+    }
+    Ok(())
+}
+
+/// Measures and decides one bucket.
+fn run_bucket(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    keep_order: &KeepOrder,
+    number: u32,
+) -> Result<(), EngineError> {
+    let mut tally = Tally::default();
+    let target = bucket_file(ctx, number, "decided");
+    if partition.is_oversized(number) {
+        let component =
+            OversizedComponent::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
+        let (candidates, members) = (bucket_candidates(ctx, number)?, bucket_members(ctx, number)?);
+        component.run(candidates, members, keep_order, &target, &mut tally)?;
+        ctx.count_finished_pairs(
+            Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.count(),
+        );
+    } else {
+        let parts = parts_of(ctx, catalogue, partition, number)?;
+        let found = match ShardReaders::is_seekable(catalogue) {
+            true => run_parts(ctx, catalogue, partition, keep_order, parts)?,
+            false => parts
+                .iter()
+                .map(|part| run_sequential(ctx, catalogue, partition, keep_order, part, number))
+                .collect::<Result<_, _>>()?,
+        };
+        write_results(ctx, &target, found, &mut tally)?;
+    }
+    ctx.save(&format!("b{number:06}.done"), &tally)?;
+    BUCKET_FILES.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
+}
+
+/// The files of a bucket that is not done.
+const BUCKET_FILES: [&str; 3] = ["spool", "candidates", Couples::KIND];
+
+/// True when every pair has to be measured, and not only those that decide something.
+fn measures_all(ctx: &Context<'_>) -> bool {
+    ctx.recipe.task.lists_pairs() || ctx.recipe.cluster == ClusterRule::Components || !ctx.recipe.verified
+}
+
+/// True when the methods are asked once more when a pair is measured: whether it counts, or by whose word.
+fn needs_records(ctx: &Context<'_>) -> bool {
+    !ctx.recipe.verified || ctx.recipe.task == Task::Compare
+}
+
+fn bucket_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
+    Ok(Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.records())
+}
+
+fn bucket_members(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
+    let label = ctx.label(Couples::KIND, Couples.width());
+    Ok(Run::open(&bucket_file(ctx, number, Couples::KIND), label)?.records())
+}
+
+/// A bucket in parts, from its own files or, when it is the only one, from those of all.
+fn parts_of(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    number: u32,
+) -> Result<Vec<Part>, EngineError> {
+    let own = partition.buckets > 1;
+    let mut members = Vec::new();
+    if own {
+        let mut records = bucket_members(ctx, number)?;
+        while let Some(bytes) = records.next()? {
+            members.push(uncouple(Couples.get(bytes)));
+        }
+    } else {
+        collapse::class_members(ctx, |leader, member| {
+            if partition.bucket_of(leader) == number {
+                members.push((leader, member));
+            }
+            Ok(())
+        })?;
+    }
+    let open = || if own { bucket_candidates(ctx, number) } else { group::open_candidates(ctx) };
+    let most = if ShardReaders::is_seekable(catalogue) { PART_BYTES } else { u64::MAX };
+    parts::parts(ctx, catalogue, open, &members, most)
+}
+
+/// Measures and decides parts whose documents can be read from anywhere: side by side, each by one thread, and those that
+/// memory has no room for beside others, or that one thread would be left alone with, one after the other, each by all.
+fn run_parts(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    keep_order: &KeepOrder,
+    parts: Vec<Part>,
+) -> Result<Vec<PartResult>, EngineError> {
+    let readers = ShardReaders::new(ctx, catalogue);
+    let pool = PartBuffersPool { readers: &readers, free: Mutex::default() };
+    let threads = ctx.settings.threads.max(1) as u64;
+    let (large, small) = parts::by_size(parts, &ctx.measure, threads, partition.capacity / 2 / threads);
+    let mut found: Vec<PartResult> = small
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|part| {
+            ctx.check()?;
+            let found = pool.with(|buffers| buffers.run(ctx, keep_order, &part));
+            ctx.count_finished_pairs(part.pairs.len() as u64);
+            found
+        })
+        .collect::<Result<_, _>>()?;
+    for part in large {
+        ctx.check()?;
+        let mut resident =
+            pool.with(|buffers| Resident::for_part(ctx, &mut buffers.rereader.lookup, &part))?;
+        let places: Vec<u32> = (0..part.documents.len() as u32).collect();
+        let pieces: Vec<Piece> = places
+            .par_chunks(DOCUMENTS_PER_READ)
+            .map(|places| pool.with(|buffers| buffers.read(ctx, &part, places)))
+            .collect::<Result<_, _>>()?;
+        pieces.into_iter().for_each(|piece| resident.take(piece));
+        resident.prepare_for(ctx, part.pairs.len());
+        found.push(
+            PartJudge { ctx, part: &part, resident: &resident, parallel: true }
+                .run(&mut Lookup::new(ctx, catalogue), keep_order)?,
+        );
+        ctx.count_finished_pairs(part.pairs.len() as u64);
+    }
+    Ok(found)
+}
+
+/// Documents of a large part that are read by one thread.
+const DOCUMENTS_PER_READ: usize = 256;
+
+/// About so many bytes of sets are in a part: small enough to stay in a cache, large enough to be worth the trouble.
+const PART_BYTES: u64 = if cfg!(test) { 1 << 10 } else { 2 << 20 };
+
+/// The buffers of threads, used again for one part after the other.
+struct PartBuffersPool<'s> {
+    readers: &'s ShardReaders<'s>,
+    free: Mutex<Vec<PartBuffers<'s>>>,
+}
+
+impl<'s> PartBuffersPool<'s> {
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&mut PartBuffers<'s>) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = free().pop();
+        let mut buffers = taken.unwrap_or_else(|| PartBuffers {
+            rereader: Rereader::new(self.readers),
+            values: Vec::new(),
+            sorting: SortBuffers::default(),
+        });
+        let done = work(&mut buffers);
+        free().push(buffers);
+        done
+    }
+}
+
+struct PartBuffers<'s> {
+    rereader: Rereader<'s>,
+    /// Memory for the values of sets.
+    values: Vec<u64>,
+    sorting: SortBuffers,
+}
+
+impl PartBuffers<'_> {
+    fn run(
+        &mut self,
+        ctx: &Context<'_>,
+        keep_order: &KeepOrder,
+        part: &Part,
+    ) -> Result<PartResult, EngineError> {
+        let mut resident = Resident::for_part(ctx, &mut self.rereader.lookup, part)?;
+        if !part.pairs.is_empty() {
+            let places: Vec<u32> = (0..part.documents.len() as u32).collect();
+            resident.take(self.read(ctx, part, &places)?);
+            resident.prepare_for(ctx, part.pairs.len());
+        }
+        let judge = PartJudge { ctx, part, resident: &resident, parallel: false };
+        let found = judge.run(&mut self.rereader.lookup, keep_order)?;
+        self.values = resident.into_buffer();
+        // What an ordinary part leaves is for the next one, what a large one leaves is not.
+        if self.values.capacity() as u64 * 8 > 4 * PART_BYTES {
+            self.values = Vec::new();
+        }
+        Ok(found)
+    }
+
+    /// Reads the documents at some places of a part, which are in order.
+    fn read(&mut self, ctx: &Context<'_>, part: &Part, places: &[u32]) -> Result<Piece, EngineError> {
+        let mut values = std::mem::take(&mut self.values);
+        let mut ends = Vec::with_capacity(places.len());
+        if ctx.measures {
+            let documents: Vec<u32> = places.iter().map(|&place| part.documents[place as usize]).collect();
+            let sorting = &mut self.sorting;
+            self.rereader.read(&documents, |document, symbols| {
+                ctx.measure.prepare(symbols, &mut values, sorting);
+                // Both are in order.
+                let at = documents.binary_search(&document).ok();
+                ends.extend(at.map(|at| (places[at], values.len())));
+            })?;
+            self.sorting.free_above(HEAVY);
+        }
+        Ok(Piece { values, ends })
+    }
+}
+
+/// Measures and decides a bucket whose documents must be gone through one after the other.
+fn run_sequential(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    keep_order: &KeepOrder,
+    part: &Part,
+    number: u32,
+) -> Result<PartResult, EngineError> {
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let mut resident = Resident::for_part(ctx, &mut lookup, part)?;
+    let mut wanted = Bits::new(catalogue.len());
+    part.documents.iter().for_each(|&document| wanted.set(document));
+    let mut add = |document: u32, symbols: &[u64]| {
+        resident.add(ctx, document, symbols);
+        Ok(())
+    };
+    // Documents that are near nothing else need no sets.
+    if partition.buckets == 1 && !part.pairs.is_empty() {
+        gather::symbols(ctx, catalogue, &|document| wanted.get(document), &mut add)?;
+    } else if !part.pairs.is_empty() {
+        let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
+        let (mut block, mut buffer) = (Block::default(), Vec::new());
+        while spool.next(&mut block)? {
+            block.documents(&mut buffer, |document| wanted.get(document), &mut add)?;
+        }
+    }
+    resident.finish_loading(ctx);
+    resident.prepare_for(ctx, part.pairs.len());
+    let found = PartJudge { ctx, part, resident: &resident, parallel: true }.run(&mut lookup, keep_order);
+    ctx.count_finished_pairs(part.pairs.len() as u64);
+    found
+}
+
+/// Writes what came of the parts of a bucket.
+fn write_results(
+    ctx: &Context<'_>,
+    target: &std::path::Path,
+    parts: Vec<PartResult>,
+    tally: &mut Tally,
+) -> Result<(), EngineError> {
+    let (mut removals, mut pairs) = (Vec::new(), Vec::new());
+    for found in parts {
+        tally.merge(found.tally, ctx.measure.threshold.value());
+        removals.extend(found.removals);
+        pairs.extend(found.pairs);
+    }
+    if !ctx.recipe.task.lists_pairs() {
+        return write_removals(ctx, target, removals);
+    }
+    let mut writer = RunWriter::create(target, Pairs::label(ctx))?;
+    bucket::put_pairs(pairs, &mut writer)?;
+    writer.finish()
+}
+
+/// Equal documents that are near no others: all but the first in keep order are removed. A class may have any number of documents,
+/// so it is gone through twice, and none of it is held.
+fn isolated_classes(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    partition: &Partition,
+    keep_order: &KeepOrder,
+) -> Result<(), EngineError> {
+    let mut removals = RunWriter::create(&ctx.file("lonely.decided"), Removals::label(ctx))?;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let [mut ahead, mut behind] = [collapse::ClassReader::open(ctx)?, collapse::ClassReader::open(ctx)?];
+    while let Some(leader) = ahead.next_class()? {
+        let isolated = partition.bucket_of(leader) == NONE;
+        let mut first = None;
+        keep_order.update_first(&mut lookup, &mut first, leader)?;
+        while let Some(member) = ahead.next_member()? {
+            if isolated {
+                keep_order.update_first(&mut lookup, &mut first, member)?;
+            }
+        }
+        let Some((_, witness)) = first else { continue };
+        let mut remove = |document: u32| {
+            if !isolated || document == witness || keep_order.is_reference(document) {
+                return Ok(());
+            }
+            removals.push(&Removals::encode(Removal { document, witness, similarity: 1.0, via: witness }))
+        };
+        behind.next_class()?.map_or(Ok(()), &mut remove)?;
+        while let Some(member) = behind.next_member()? {
+            remove(member)?;
+        }
+    }
+    removals.finish()
+}
+
+fn write_removals(
+    ctx: &Context<'_>,
+    target: &std::path::Path,
+    mut removals: Vec<Removal>,
+) -> Result<(), EngineError> {
+    removals.sort_unstable_by_key(|removal| removal.document);
+    let mut writer = RunWriter::create(target, Removals::label(ctx))?;
+    removals.into_iter().try_for_each(|removal| writer.push(&Removals::encode(removal)))?;
+    writer.finish()
+}
+
+/// Removals in files: document, witness, neighbour, similarity.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Removals;
+
+impl Removals {
+    pub(crate) fn label(ctx: &Context<'_>) -> crate::store::file::Label {
+        ctx.label(Removals::KIND, Removals.width())
+    }
+
+    fn encode(removal: Removal) -> [u8; 20] {
+        let mut out = [0; 20];
+        Removals.put(Removals::item(removal), &mut out);
+        out
+    }
+
+    pub(crate) fn item(removal: Removal) -> (u32, u32, u32, u64) {
+        (removal.document, removal.witness, removal.via, removal.similarity.to_bits())
+    }
+
+    pub(crate) fn removal((document, witness, via, similarity): (u32, u32, u32, u64)) -> Removal {
+        Removal { document, witness, similarity: f64::from_bits(similarity), via }
+    }
+}
+
+impl Codec for Removals {
+    type Item = (u32, u32, u32, u64);
+    const KIND: &'static str = "removals";
+
+    fn width(self) -> usize {
+        20
+    }
+
+    fn put(self, (document, witness, via, similarity): Self::Item, out: &mut [u8]) {
+        for (slot, number) in out[..12].as_chunks_mut::<4>().0.iter_mut().zip([document, witness, via]) {
+            *slot = number.to_le_bytes();
+        }
+        out[12..].copy_from_slice(&similarity.to_le_bytes());
+    }
+
+    fn get(self, bytes: &[u8]) -> Self::Item {
+        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let similarity = u64::from_le_bytes(bytes[12..20].try_into().expect("eight bytes"));
+        (number(0), number(4), number(8), similarity)
+    }
+}
+
+/// Pairs in files: two documents, the similarity of each to the other, and what was said of them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pairs;
+
+/// The verdicts on a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
+pub(crate) type PairFlags = u16;
+
+/// The bit that is set if the similarity of the first document to the second reaches the threshold.
+pub(crate) const NEAR: PairFlags = 1 << MOST_METHODS;
+
+/// The bit that is set if the similarity of the second document to the first reaches the threshold.
+pub(crate) const NEAR_BACK: PairFlags = NEAR << 1;
+
+/// The same seen from the second document.
+pub(crate) fn swapped(flags: PairFlags) -> PairFlags {
+    let both = NEAR | NEAR_BACK;
+    flags & !both | (flags & NEAR) << 1 | (flags & NEAR_BACK) >> 1
+}
+
+impl Pairs {
+    pub(crate) fn label(ctx: &Context<'_>) -> crate::store::file::Label {
+        ctx.label(Pairs::KIND, Pairs.width())
+    }
+}
+
+impl Codec for Pairs {
+    type Item = (u64, u64, u64, PairFlags);
+    const KIND: &'static str = "pairs";
+
+    fn width(self) -> usize {
+        26
+    }
+
+    fn put(self, (pair, forward, backward, flags): Self::Item, out: &mut [u8]) {
+        for (slot, number) in out.as_chunks_mut::<8>().0.iter_mut().zip([pair, forward, backward]) {
+            *slot = number.to_le_bytes();
+        }
+        out[24..].copy_from_slice(&flags.to_le_bytes());
+    }
+
+    fn get(self, bytes: &[u8]) -> Self::Item {
+        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+        (
+            number(0),
+            number(8),
+            number(16),
+            PairFlags::from_le_bytes(bytes[24..26].try_into().expect("two bytes")),
+        )
+    }
+}

@@ -1,0 +1,142 @@
+//! The neighbours of every node: in memory, or in a file.
+
+use std::ops::Range;
+use std::path::Path;
+
+use super::star::{Adjacency, Neighbour};
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
+use crate::store::file::{RandomAccess, Run, RunWriter};
+use crate::store::sort::{Codec, Sorter, existing};
+
+/// The neighbours of every node, in memory.
+pub(crate) struct NeighbourLists {
+    starts: Vec<usize>,
+    entries: Vec<Neighbour>,
+}
+
+impl NeighbourLists {
+    /// Takes pairs, of which `ends` tells both ends.
+    pub(crate) fn new<P>(nodes: usize, pairs: &[P], ends: impl Fn(&P) -> [(u32, Neighbour); 2]) -> Self {
+        let mut starts = vec![0; nodes + 1];
+        for (node, _) in pairs.iter().flat_map(&ends) {
+            starts[node as usize + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![Neighbour::default(); pairs.len() * 2];
+        for (node, entry) in pairs.iter().flat_map(&ends) {
+            entries[next[node as usize]] = entry;
+            next[node as usize] += 1;
+        }
+        NeighbourLists { starts, entries }
+    }
+
+    /// Returns the range of the neighbours of a node among all entries.
+    pub(super) fn range_of(&self, node: u32) -> Range<usize> {
+        self.starts[node as usize]..self.starts[node as usize + 1]
+    }
+
+    /// The neighbours of all nodes.
+    pub(super) fn entries(&mut self) -> &mut [Neighbour] {
+        &mut self.entries
+    }
+}
+
+impl Adjacency for NeighbourLists {
+    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
+        Ok(&self.entries[self.range_of(node)])
+    }
+}
+
+/// One end of a pair in a file: whose neighbour, which node, similarity, whether it was measured (1) and reaches the
+/// threshold (2).
+#[derive(Debug, Clone, Copy)]
+struct Ends;
+
+impl Codec for Ends {
+    type Item = (u32, u32, u64, u8);
+    const KIND: &'static str = "ends";
+
+    fn width(self) -> usize {
+        17
+    }
+
+    fn put(self, (node, neighbour, similarity, flags): Self::Item, out: &mut [u8]) {
+        out[..4].copy_from_slice(&node.to_le_bytes());
+        out[4..8].copy_from_slice(&neighbour.to_le_bytes());
+        out[8..16].copy_from_slice(&similarity.to_le_bytes());
+        out[16] = flags;
+    }
+
+    fn get(self, bytes: &[u8]) -> Self::Item {
+        let four = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let similarity = u64::from_le_bytes(bytes[8..16].try_into().expect("eight bytes"));
+        (four(0), four(4), similarity, bytes[16])
+    }
+}
+
+/// Edges on their way into a file.
+pub(super) struct EdgeWriter {
+    sorter: Sorter<Ends>,
+}
+
+impl EdgeWriter {
+    pub(super) fn new(ctx: &Context<'_>, memory: usize) -> Result<Self, EngineError> {
+        existing(&ctx.run_location("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
+        Ok(EdgeWriter { sorter: Sorter::new(ctx.run_location("ends"), Ends, memory) })
+    }
+
+    pub(super) fn push(&mut self, ends: [(u32, Neighbour); 2]) -> Result<(), EngineError> {
+        ends.into_iter().try_for_each(|(node, entry)| {
+            let flags = u8::from(entry.measured) | u8::from(entry.reached) << 1;
+            self.sorter.push((node, entry.node, entry.similarity.to_bits(), flags))
+        })
+    }
+
+    /// All neighbours, by node. Costs 8 bytes per node in memory.
+    pub(super) fn finish(
+        self,
+        ctx: &Context<'_>,
+        nodes: usize,
+        path: &Path,
+    ) -> Result<NeighbourFile, EngineError> {
+        let label = ctx.label(Ends::KIND, Ends.width());
+        let mut writer = RunWriter::create(path, label)?;
+        let mut starts = Vec::with_capacity(nodes + 1);
+        let (mut sorted, mut count, mut bytes) = (self.sorter.sorted()?, 0u64, [0; 17]);
+        while let Some(item) = sorted.next()? {
+            while starts.len() <= item.0 as usize {
+                starts.push(count);
+            }
+            Ends.put(item, &mut bytes);
+            writer.push(&bytes)?;
+            count += 1;
+        }
+        starts.resize(nodes + 1, count);
+        writer.finish()?;
+        existing(&ctx.run_location("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;
+        Ok(NeighbourFile { starts, access: RandomAccess::new(Run::open(path, label)?), buffer: Vec::new() })
+    }
+}
+
+/// The neighbours of every node, in a file.
+pub(super) struct NeighbourFile {
+    starts: Vec<u64>,
+    access: RandomAccess,
+    buffer: Vec<Neighbour>,
+}
+
+impl Adjacency for NeighbourFile {
+    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError> {
+        self.buffer.clear();
+        for index in self.starts[node as usize]..self.starts[node as usize + 1] {
+            let (_, node, similarity, flags) = Ends.get(self.access.record(index)?);
+            let (measured, reached) = (flags & 1 > 0, flags & 2 > 0);
+            self.buffer.push(Neighbour { node, similarity: f64::from_bits(similarity), measured, reached });
+        }
+        Ok(&self.buffer)
+    }
+}

@@ -1,0 +1,216 @@
+//! Components of candidates, packed into buckets.
+
+use lookalike_model::Similarity;
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::{Bits, Catalogue};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::stages::collapse;
+use crate::stages::group::{self, Candidate};
+use crate::stages::sketch::Row;
+
+/// The bucket of a document without candidates.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Memory is counted in units of this many bytes, so that four bytes are enough for any component.
+const UNIT: u64 = 64;
+
+/// The memory of one candidate until it is decided, in units of [`UNIT`] bytes.
+const PER_CANDIDATE: u32 = 2;
+
+/// The memory of a document that another one stands for, in units of [`UNIT`] bytes.
+const PER_MEMBER: u32 = 2;
+
+/// The bucket of every document. Costs 12 bytes per document while it is built and 4 from then on.
+pub(super) struct Partition {
+    buckets_of: Vec<u32>,
+    pub(super) buckets: u32,
+    oversized: Vec<u32>,
+    /// Bytes that a bucket may take.
+    pub(super) capacity: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Plan {
+    capacity: u64,
+}
+
+impl Partition {
+    pub(super) fn new(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Self, EngineError> {
+        let capacity = capacity(ctx, catalogue)?;
+        let mut sets = DisjointSets::new(catalogue.len());
+        let mut involved = Bits::new(catalogue.len());
+        let mut records = group::open_candidates(ctx)?;
+        while let Some(bytes) = records.next()? {
+            let pair = Candidate::decode(bytes);
+            sets.join(pair.a, pair.b);
+            involved.set(pair.a);
+            involved.set(pair.b);
+        }
+        let mut weights = vec![0u32; catalogue.len() as usize];
+        let mut add = |root: u32, units: u32| {
+            let weight = &mut weights[root as usize];
+            *weight = weight.saturating_add(units);
+        };
+        let record = ctx.panel.width() as u64;
+        catalogue.rows(ctx, |document, row| {
+            if involved.get(document) {
+                let bytes = set_bytes(ctx, row) + record + 96;
+                add(sets.root(document), (bytes.div_ceil(UNIT)) as u32);
+            }
+            Ok(())
+        })?;
+        let mut records = group::open_candidates(ctx)?;
+        while let Some(bytes) = records.next()? {
+            add(sets.root(Candidate::decode(bytes).a), PER_CANDIDATE);
+        }
+        collapse::class_members(ctx, |leader, _| {
+            if involved.get(leader) {
+                add(sets.root(leader), PER_MEMBER);
+            }
+            Ok(())
+        })?;
+        Ok(pack(sets, &involved, weights, capacity))
+    }
+
+    pub(super) fn bucket_of(&self, document: u32) -> u32 {
+        self.buckets_of[document as usize]
+    }
+
+    /// True for a bucket of one component that does not fit.
+    pub(super) fn is_oversized(&self, bucket: u32) -> bool {
+        self.oversized.binary_search(&bucket).is_ok()
+    }
+}
+
+/// Most bytes that a document's set takes: words become as many shingles at most; of edit similarity every character
+/// counts.
+pub(super) fn set_bytes(ctx: &Context<'_>, row: &Row) -> u64 {
+    8 * u64::from(if ctx.measure.similarity == Similarity::Edit { row.text } else { row.words })
+}
+
+/// Returns the bytes that a bucket may take. A later process under a larger cap goes on with the buckets of the first.
+fn capacity(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
+    let now = ctx.budget.free(catalogue.len().into(), 12) * 5 / 8;
+    let now = ctx.bucket_bytes.unwrap_or(now);
+    let before: Option<Plan> = ctx.saved("buckets.plan")?;
+    if let Some(plan) = before.filter(|plan| plan.capacity <= now) {
+        return Ok(plan.capacity);
+    }
+    // Buckets cut for more memory than there is now are of no use. The plan goes first: without it the rest is nothing.
+    crate::context::remove_if_there(&ctx.file("buckets.plan"))?;
+    let entries = std::fs::read_dir(&ctx.work).map_err(|error| EngineError::read(&ctx.work, error))?;
+    for entry in entries {
+        let path = entry.map_err(|error| EngineError::read(&ctx.work, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let digits = name.strip_prefix('b').unwrap_or_default();
+        if digits.starts_with(|first: char| first.is_ascii_digit()) {
+            crate::context::remove_if_there(&path)?;
+        }
+    }
+    ctx.save("buckets.plan", &Plan { capacity: now })?;
+    Ok(now)
+}
+
+/// Fills buckets with whole components, in the order of their first documents.
+fn pack(mut sets: DisjointSets, involved: &Bits, weights: Vec<u32>, capacity: u64) -> Partition {
+    let documents = weights.len() as u32;
+    let most = (capacity / UNIT).max(1);
+    let (mut bucket, mut filled, mut oversized) = (0u32, 0u64, Vec::new());
+    // From here on a component's weight gives way to the number of its bucket.
+    let mut buckets = weights;
+    let mut placed = Bits::new(documents);
+    for document in (0..documents).filter(|&document| involved.get(document)) {
+        let root = sets.root(document);
+        if placed.get(root) {
+            continue;
+        }
+        placed.set(root);
+        let weight = u64::from(buckets[root as usize]);
+        if filled > 0 && filled + weight > most {
+            bucket += 1;
+            filled = 0;
+        }
+        if weight > most {
+            oversized.push(bucket);
+        }
+        filled += weight;
+        buckets[root as usize] = bucket;
+    }
+    let count = if filled > 0 { bucket + 1 } else { 0 };
+    let bucket_of =
+        |document| if involved.get(document) { buckets[sets.root(document) as usize] } else { NONE };
+    let buckets_of = (0..documents).map(bucket_of).collect();
+    // One bucket that does not fit must go through files like several.
+    let buckets = if count == 1 && !oversized.is_empty() { 2 } else { count };
+    Partition { buckets_of, buckets, oversized, capacity }
+}
+
+/// Union-find over numbers; a root is the lowest number of its set.
+pub(super) struct DisjointSets {
+    parents: Vec<u32>,
+}
+
+impl DisjointSets {
+    pub(super) fn new(count: u32) -> Self {
+        DisjointSets { parents: (0..count).collect() }
+    }
+
+    pub(super) fn root(&mut self, mut document: u32) -> u32 {
+        while self.parents[document as usize] != document {
+            let above = self.parents[self.parents[document as usize] as usize];
+            self.parents[document as usize] = above;
+            document = above;
+        }
+        document
+    }
+
+    pub(super) fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn components_stay_whole_and_buckets_fit(
+            documents in 1u32..60,
+            pairs in prop::collection::vec((0u32..60, 0u32..60), 0..60),
+            units in 1u64..40,
+        ) {
+            let pairs: Vec<_> = pairs.into_iter().map(|(a, b)| (a % documents, b % documents)).filter(|(a, b)| a != b).collect();
+            let mut sets = DisjointSets::new(documents);
+            let mut involved = Bits::new(documents);
+            for &(a, b) in &pairs {
+                sets.join(a, b);
+                involved.set(a);
+                involved.set(b);
+            }
+            let mut weights = vec![0; documents as usize];
+            let roots: Vec<u32> = (0..documents).map(|document| sets.root(document)).collect();
+            for document in 0..documents {
+                weights[roots[document as usize] as usize] += u32::from(involved.get(document)) * 3;
+            }
+            let heavy = weights.clone();
+            let partition = pack(sets, &involved, weights, units * UNIT);
+            for &(a, b) in &pairs {
+                prop_assert_eq!(partition.bucket_of(a), partition.bucket_of(b));
+            }
+            for bucket in 0..partition.buckets {
+                let inside = (0..documents).filter(|&document| partition.bucket_of(document) == bucket).count() as u64;
+                prop_assert!(inside * 3 <= units || partition.is_oversized(bucket));
+            }
+            for document in 0..documents {
+                prop_assert_eq!(partition.bucket_of(document) == NONE, !involved.get(document));
+                let alone = u64::from(heavy[roots[document as usize] as usize]) > units;
+                prop_assert!(!involved.get(document) || partition.is_oversized(partition.bucket_of(document)) || !alone);
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! A bucket in parts: documents that hang together through candidates that are not told apart.
+
+use std::cmp::Reverse;
+
+use lookalike_model::Similarity;
+use rayon::prelude::*;
+
+use super::bucket::{BATCH_PAIRS, PairView};
+use super::needs_records;
+use super::partition::{DisjointSets, NONE, set_bytes};
+use super::sets::Resident;
+use crate::catalogue::{Bits, Catalogue, Lookup, RankedBits};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::measure::Measure;
+use crate::panel::SharedKeys;
+use crate::stages::group::Candidate;
+use crate::store::file::Records;
+
+/// Whole components, and all that decides their documents.
+#[derive(Debug, Default)]
+pub(super) struct Part {
+    /// In order. In a part without pairs there are only documents that have equals.
+    pub(super) documents: Vec<u32>,
+    /// Candidates, by the places of their documents.
+    pub(super) pairs: Vec<(u32, u32)>,
+    /// The number of keys that each of them shares, by method; empty where the methods are not asked again.
+    pub(super) shared: Vec<SharedKeys>,
+    /// Equal documents: a further one, and the place of the first of its class.
+    pub(super) members: Vec<(u32, u32)>,
+    /// Most bytes that the sets of its paired documents take.
+    pub(super) bytes: u64,
+}
+
+impl Part {
+    /// About how long it takes, held against other parts.
+    fn work(&self, measure: &Measure) -> u64 {
+        let (symbols, pairs) = (self.bytes / 8, self.pairs.len() as u64);
+        match measure.similarity {
+            // Texts are gone through symbol by symbol.
+            Similarity::Edit => symbols + pairs * (symbols / self.documents.len().max(1) as u64),
+            _ => symbols.max(8 * pairs),
+        }
+    }
+}
+
+/// Parts that all threads should measure together, and those that each can be left to one of them; in both what takes
+/// longest comes first, lest all wait for it in the end. Large are those of more than `memory` bytes, and those that take
+/// longer than a thread's share of all.
+pub(super) fn by_size(
+    mut parts: Vec<Part>,
+    measure: &Measure,
+    threads: u64,
+    memory: u64,
+) -> (Vec<Part>, Vec<Part>) {
+    parts.sort_by_key(|part| Reverse(part.work(measure)));
+    let share = parts.iter().map(|part| part.work(measure)).sum::<u64>() / threads;
+    parts.into_iter().partition(|part| part.bytes > memory || part.work(measure) > share)
+}
+
+/// Candidates that are not told apart, by the places of their documents.
+struct PromisingPairs {
+    documents: Vec<u32>,
+    ranks: RankedBits,
+    pairs: Vec<(u32, u32)>,
+    shared: Vec<SharedKeys>,
+}
+
+/// Drops the candidates that what the methods keep tells apart, which are most, and puts the others with their `members`
+/// together in parts of about `most` bytes. `candidates` opens their file.
+pub(super) fn parts(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    candidates: impl Fn() -> Result<Records, EngineError>,
+    members: &[(u32, u32)],
+    most: u64,
+) -> Result<Vec<Part>, EngineError> {
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let mut involved = Bits::new(catalogue.len());
+    let mut records = candidates()?;
+    while let Some(bytes) = records.next()? {
+        let Candidate { a, b, .. } = Candidate::decode(bytes);
+        involved.set(a);
+        involved.set(b);
+    }
+    let ranks = RankedBits::new(involved);
+    let promising = promising(ctx, &mut lookup, ranks, candidates()?)?;
+    let (part_of, bytes) = components(ctx, &mut lookup, &promising, most)?;
+    Ok(promising.cut(&part_of, &bytes, members))
+}
+
+fn promising(
+    ctx: &Context<'_>,
+    lookup: &mut Lookup<'_>,
+    ranks: RankedBits,
+    mut records: Records,
+) -> Result<PromisingPairs, EngineError> {
+    let resident = Resident::with_records(ctx, lookup, ranks.documents())?;
+    let view = PairView::new(ctx, &resident, None, lookup)?;
+    let (mut pairs, mut shared, mut some) = (Vec::new(), Vec::new(), Vec::new());
+    loop {
+        ctx.check()?;
+        some.clear();
+        while let Some(bytes) = records.next()? {
+            let Candidate { a, b, shared } = Candidate::decode(bytes);
+            some.push(Candidate { a: ranks.rank(a), b: ranks.rank(b), shared });
+            if some.len() == BATCH_PAIRS {
+                break;
+            }
+        }
+        if some.is_empty() {
+            break;
+        }
+        if ctx.recipe.verified {
+            let all = some.len();
+            some = some
+                .par_iter()
+                .with_min_len(1 << 10)
+                .copied()
+                .filter(|pair| view.promising(ctx, pair))
+                .collect();
+            ctx.count_finished_pairs((all - some.len()) as u64);
+        }
+        pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
+        if needs_records(ctx) {
+            shared.extend(some.iter().map(|pair| pair.shared));
+        }
+    }
+    drop(view);
+    Ok(PromisingPairs { documents: resident.into_documents(), ranks, pairs, shared })
+}
+
+/// The part of every document that has a candidate, [`NONE`] for the others, and what it takes to measure each part.
+fn components(
+    ctx: &Context<'_>,
+    lookup: &mut Lookup<'_>,
+    promising: &PromisingPairs,
+    most: u64,
+) -> Result<(Vec<u32>, Vec<u64>), EngineError> {
+    let count = promising.documents.len();
+    let mut sets = DisjointSets::new(count as u32);
+    let mut paired = Bits::new(count as u32);
+    for &(a, b) in &promising.pairs {
+        sets.join(a, b);
+        paired.set(a);
+        paired.set(b);
+    }
+    let mut weights = vec![0u64; count];
+    for place in (0..count as u32).filter(|&place| paired.get(place)) {
+        let row = lookup.row(promising.documents[place as usize])?;
+        weights[sets.root(place) as usize] += set_bytes(ctx, &row);
+    }
+    let mut parts = vec![NONE; count];
+    let mut filled: Vec<u64> = Vec::new();
+    for place in (0..count as u32).filter(|&place| paired.get(place)) {
+        let root = sets.root(place) as usize;
+        if parts[root] == NONE {
+            match filled.last_mut() {
+                Some(filled) if *filled + weights[root] <= most => *filled += weights[root],
+                _ => filled.push(weights[root]),
+            }
+            parts[root] = filled.len() as u32 - 1;
+        }
+        parts[place as usize] = parts[root];
+    }
+    Ok((parts, filled))
+}
+
+impl PromisingPairs {
+    fn cut(self, part_of: &[u32], bytes: &[u64], members: &[(u32, u32)]) -> Vec<Part> {
+        let count = bytes.len();
+        let part = |&bytes: &u64| Part { bytes, ..Part::default() };
+        let mut parts: Vec<Part> = bytes.iter().chain(&[0]).map(part).collect();
+        let mut places = vec![NONE; part_of.len()];
+        let mut put = |place: usize, part: &mut Part| {
+            if places[place] == NONE {
+                places[place] = part.documents.len() as u32;
+                part.documents.push(self.documents[place]);
+            }
+            places[place]
+        };
+        for (place, &part) in part_of.iter().enumerate().filter(|(_, part)| **part != NONE) {
+            put(place, &mut parts[part as usize]);
+        }
+        // The last part has what is near nothing else.
+        for &(leader, member) in members {
+            let place = self.ranks.rank(leader) as usize;
+            let part = &mut parts[(part_of[place] as usize).min(count)];
+            let place = put(place, part);
+            part.members.push((member, place));
+        }
+        for (index, &(a, b)) in self.pairs.iter().enumerate() {
+            let part = &mut parts[part_of[a as usize] as usize];
+            part.pairs.push((places[a as usize], places[b as usize]));
+            part.shared.extend(self.shared.get(index));
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_thread_is_left_alone_with_a_large_part() {
+        let measure =
+            |similarity| Measure { similarity, threshold: "0.8".parse().expect("a threshold"), shingle: 5 };
+        // Parts by the numbers of their documents and pairs; documents are of a hundred symbols.
+        let cut = |similarity, threads, memory| {
+            let part = |&(documents, pairs): &(u32, usize)| Part {
+                documents: (0..documents).collect(),
+                pairs: vec![(0, 1); pairs],
+                bytes: 800 * u64::from(documents),
+                ..Part::default()
+            };
+            let parts = [(2, 1), (300, 9000), (30, 2000), (40, 6500)].iter().map(part).collect();
+            let (large, small) = by_size(parts, &measure(similarity), threads, memory);
+            [large, small].map(|parts| parts.iter().map(|part| part.pairs.len()).collect::<Vec<_>>())
+        };
+        let [none, all] = [vec![], vec![9000, 6500, 2000, 1]];
+        assert_eq!(cut(Similarity::Edit, 1, 1 << 20), [none, all]);
+        assert_eq!(cut(Similarity::Edit, 2, 1 << 20), [vec![9000], vec![6500, 2000, 1]]);
+        assert_eq!(cut(Similarity::Jaccard, 3, 1 << 20), [vec![9000, 6500], vec![2000, 1]]);
+        assert_eq!(cut(Similarity::Edit, 1, 30_000), [vec![9000, 6500], vec![2000, 1]]);
+    }
+}

@@ -1,0 +1,652 @@
+//! Clusters: the documents that are kept, and the kept one that stands for each that is removed.
+//!
+//! `star`: go through the documents in keep order. A document whose verified neighbours include kept ones is removed;
+//! its witness is the most similar of them, and of equally similar ones the first in keep order. Otherwise, if
+//! neighbours were removed, the witnesses of those are measured against it, and the same rule applies to those at or
+//! above the threshold. Otherwise it is kept.
+//!
+//! `components`: all but the first document of each connected component are removed.
+//!
+//! Documents with equal words are one node: they have the same neighbours and are each other's, nearest before all
+//! others.
+//!
+//! Few of the pairs that a method proposes decide anything: of a hundred copies each need be compared with the kept one
+//! alone. So `star` takes candidates as they are, and has a pair measured only when one of its documents is decided.
+
+use std::collections::HashMap;
+
+use crate::catalogue::Bits;
+use crate::error::EngineError;
+use crate::measure::Measured;
+
+/// A verified pair of nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Edge {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) measured: Measured,
+}
+
+/// A document that is removed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Removal {
+    pub(crate) document: u32,
+    /// The kept document that stands for it.
+    pub(crate) witness: u32,
+    pub(crate) similarity: f64,
+    /// The neighbour that tied it in, where that may be another one.
+    pub(crate) via: u32,
+}
+
+/// A document that is kept or removed by the rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Contender {
+    pub(crate) document: u32,
+    pub(crate) node: u32,
+    /// It is only there to be compared with, and always kept.
+    pub(crate) reference: bool,
+}
+
+/// Measures the similarity of two nodes.
+pub(crate) trait Judge {
+    /// The similarity of `a` to its candidate `b`; nothing when it is out of reach.
+    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
+    /// The similarity of `a` to `b`, a pair that no method proposed; nothing when it is out of the threshold's reach.
+    fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
+    /// The similarity of `a` to `b`, however low.
+    fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError>;
+}
+
+/// Lists the neighbours of every node.
+pub(crate) trait Adjacency {
+    /// The neighbours of a node, in any order.
+    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError>;
+}
+
+/// One end of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Neighbour {
+    /// Similarity of the one to the other.
+    pub(crate) similarity: f64,
+    pub(crate) node: u32,
+    /// The pair was measured; until then it is only a candidate.
+    pub(crate) measured: bool,
+    /// It reaches the threshold in this direction.
+    pub(crate) reached: bool,
+}
+
+impl Neighbour {
+    /// A neighbour that is still to be measured.
+    fn candidate(node: u32) -> Self {
+        Neighbour { node, ..Neighbour::default() }
+    }
+
+    /// Returns both ends of a candidate pair, each with the other one as its neighbour.
+    pub(crate) fn ends(a: u32, b: u32) -> [(u32, Self); 2] {
+        [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))]
+    }
+
+    /// Notes what was measured.
+    pub(crate) fn set_measured(&mut self, measured: Option<Measured>) {
+        let Measured { forward, reached, .. } = measured.unwrap_or(Measured::NONE);
+        (self.similarity, self.measured, self.reached) = (forward, true, reached);
+    }
+}
+
+impl Edge {
+    /// Returns both ends of the edge, each with the other one as its neighbour.
+    pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
+        let Edge { a, b, measured } = *self;
+        let mut ends = Neighbour::ends(a, b);
+        ends[0].1.set_measured(Some(measured));
+        ends[1].1.set_measured(Some(measured.swapped()));
+        ends
+    }
+}
+
+/// Takes a removal, in keep order.
+pub(crate) type RemovalSink<'t> = dyn FnMut(Removal) -> Result<(), EngineError> + 't;
+
+/// A number that no document and no node has.
+const NO_DOCUMENT: u32 = u32::MAX;
+
+/// The state of a node: 12 bytes.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    /// Place in keep order and number of the kept document.
+    kept_place: u32,
+    kept: u32,
+    /// Node of the witness of its first removed document.
+    witness: u32,
+}
+
+/// The witnesses of the removed documents of a node, kept while more of its documents are to come.
+#[derive(Debug, Default)]
+struct NodeWitnesses {
+    /// Place of the last of them: neighbours that were kept before it are measured.
+    last_place: u32,
+    /// The best of those.
+    best: Option<BestWitness>,
+    /// Witnesses beyond the first, where equal documents have different ones.
+    more: Vec<u32>,
+}
+
+/// The best witness so far.
+#[derive(Debug, Clone, Copy)]
+struct BestWitness {
+    similarity: f64,
+    /// Place in keep order.
+    place: u32,
+    document: u32,
+    node: u32,
+}
+
+impl BestWitness {
+    fn beats(&self, other: &BestWitness) -> bool {
+        self.similarity > other.similarity || self.similarity == other.similarity && self.place < other.place
+    }
+}
+
+/// The rule `star` under way. Costs 12 bytes and two bits for each node, and more for those of several documents.
+pub(crate) struct Star {
+    nodes: Vec<State>,
+    /// Nodes of several documents.
+    several: Bits,
+    /// Nodes with a document to compare with: it comes before all others, and is kept.
+    with_reference: Bits,
+    node_witnesses: HashMap<u32, NodeWitnesses>,
+    place: u32,
+}
+
+impl Star {
+    /// Begins with `contenders`, which are all documents in keep order.
+    pub(crate) fn new(nodes: usize, contenders: &[Contender]) -> Self {
+        let [mut seen, mut several, mut with_reference] = std::array::from_fn(|_| Bits::new(nodes as u32));
+        for contender in contenders {
+            if contender.reference {
+                with_reference.set(contender.node);
+            }
+            if seen.get(contender.node) {
+                several.set(contender.node);
+            }
+            seen.set(contender.node);
+        }
+        let state = State { kept_place: NO_DOCUMENT, kept: NO_DOCUMENT, witness: NO_DOCUMENT };
+        Star { nodes: vec![state; nodes], several, with_reference, node_witnesses: HashMap::new(), place: 0 }
+    }
+
+    /// True when `contender` needs the similarity of its candidate, as far as can be said before it is decided.
+    pub(crate) fn needs_similarity(&self, contender: &Contender, candidate: u32) -> bool {
+        let State { kept_place, kept, .. } = self.nodes[candidate as usize];
+        kept != NO_DOCUMENT
+            && self.needs_neighbours(contender)
+            && kept_place >= self.node_witnesses.get(&contender.node).map_or(0, |known| known.last_place)
+    }
+
+    /// True when `contender` needs its neighbours: it has no equal that is kept, or will be when it is decided.
+    pub(crate) fn needs_neighbours(&self, contender: &Contender) -> bool {
+        !self.with_reference.get(contender.node) && self.nodes[contender.node as usize].kept == NO_DOCUMENT
+    }
+
+    /// Decides the next document, whose neighbours are `near`.
+    pub(crate) fn decide(
+        &mut self,
+        contender: &Contender,
+        near: &[Neighbour],
+        judge: &mut dyn Judge,
+        take: &mut RemovalSink<'_>,
+    ) -> Result<(), EngineError> {
+        let place = self.place;
+        self.place += 1;
+        let found = if contender.reference { None } else { self.witness(place, contender, near, judge)? };
+        let Some(BestWitness { similarity, document: witness, .. }) = found else {
+            let state = &mut self.nodes[contender.node as usize];
+            if state.kept == NO_DOCUMENT {
+                (state.kept_place, state.kept) = (place, contender.document);
+            }
+            return Ok(());
+        };
+        take(Removal { document: contender.document, witness, similarity, via: witness })
+    }
+
+    /// Finds the witness of a document; nothing if the document is to be kept.
+    fn witness(
+        &mut self,
+        place: u32,
+        contender: &Contender,
+        near: &[Neighbour],
+        judge: &mut dyn Judge,
+    ) -> Result<Option<BestWitness>, EngineError> {
+        let node = contender.node;
+        if let Some(equal) = self.kept(node, 1.0) {
+            return Ok(Some(equal));
+        }
+        let mut best = self.node_witnesses.get(&node).and_then(|known| known.best);
+        for neighbour in near.iter().filter(|neighbour| self.needs_similarity(contender, neighbour.node)) {
+            let Neighbour { similarity, reached, .. } = measured(node, *neighbour, judge)?;
+            let offer = self.kept(neighbour.node, similarity).filter(|_| reached);
+            best = offer.into_iter().chain(best).reduce(|one, two| if one.beats(&two) { one } else { two });
+        }
+        let direct = best;
+        if best.is_none() {
+            best = self.one_hop(node, near, judge)?;
+        }
+        if let Some(best) = best {
+            self.note(node, place, direct, best.node);
+        }
+        Ok(best)
+    }
+
+    /// The kept document of a node, as a witness.
+    fn kept(&self, node: u32, similarity: f64) -> Option<BestWitness> {
+        let State { kept_place: place, kept: document, .. } = self.nodes[node as usize];
+        (document != NO_DOCUMENT).then_some(BestWitness { similarity, place, document, node })
+    }
+
+    /// Remembers what a removed document found.
+    fn note(&mut self, node: u32, place: u32, best: Option<BestWitness>, witness: u32) {
+        let state = &mut self.nodes[node as usize];
+        let first = if state.witness == NO_DOCUMENT { witness } else { state.witness };
+        state.witness = first;
+        if !self.several.get(node) {
+            return;
+        }
+        let known = self.node_witnesses.entry(node).or_default();
+        (known.last_place, known.best) = (place, best);
+        if witness != first && !known.more.contains(&witness) {
+            known.more.push(witness);
+        }
+    }
+
+    /// Nodes that stand for the removed documents of a node.
+    fn witnesses(&self, node: u32) -> impl Iterator<Item = u32> {
+        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NO_DOCUMENT);
+        let more = first.and_then(|_| self.node_witnesses.get(&node)).map_or(&[][..], |known| &known.more);
+        first.into_iter().chain(more.iter().copied())
+    }
+
+    /// The best among the witnesses of removed neighbours. These are few and measured first; whether a neighbour that
+    /// leads to one is near is asked only of witnesses that are.
+    fn one_hop(
+        &self,
+        node: u32,
+        near: &[Neighbour],
+        judge: &mut dyn Judge,
+    ) -> Result<Option<BestWitness>, EngineError> {
+        let mut found = Vec::new();
+        let ways = self.ways(node, near);
+        for ways in ways.chunk_by(|a, b| a.0 == b.0) {
+            let witness = ways[0].0;
+            if let Some(measured) = judge.near(node, witness)?.filter(|measured| measured.reached) {
+                found.extend(self.kept(witness, measured.forward).map(|best| (best, ways)));
+            }
+        }
+        found.sort_by(|(one, _), (two, _)| {
+            two.similarity.total_cmp(&one.similarity).then(one.place.cmp(&two.place))
+        });
+        for (best, ways) in found {
+            for &(_, way) in ways {
+                let Some(neighbour) = near.get(way) else { return Ok(Some(best)) };
+                if measured(node, *neighbour, judge)?.reached {
+                    return Ok(Some(best));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The witnesses of removed neighbours, each with the neighbour that leads to it; from equal documents a way leads to
+    /// those of their own. Kept neighbours are left out: they were measured, and are not near.
+    fn ways(&self, node: u32, near: &[Neighbour]) -> Vec<(u32, usize)> {
+        let is_kept = |node: u32| self.nodes[node as usize].kept != NO_DOCUMENT;
+        let mut far: Vec<u32> =
+            near.iter().map(|neighbour| neighbour.node).filter(|&node| is_kept(node)).collect();
+        far.sort_unstable();
+        let mut ways: Vec<(u32, usize)> = self.witnesses(node).map(|witness| (witness, usize::MAX)).collect();
+        for (index, neighbour) in near.iter().enumerate() {
+            if !neighbour.measured || neighbour.reached {
+                ways.extend(self.witnesses(neighbour.node).map(|witness| (witness, index)));
+            }
+        }
+        ways.retain(|(witness, _)| far.binary_search(witness).is_err());
+        ways.sort_unstable();
+        ways
+    }
+}
+
+/// A neighbour of `node`, measured if it was not.
+fn measured(node: u32, mut neighbour: Neighbour, judge: &mut dyn Judge) -> Result<Neighbour, EngineError> {
+    if !neighbour.measured {
+        neighbour.set_measured(judge.candidate(node, neighbour.node)?);
+    }
+    Ok(neighbour)
+}
+
+/// Decides by the rule `components`; `leaders` are the documents that stand for each node.
+pub(crate) fn components(
+    contenders: &[Contender],
+    neighbours: &mut dyn Adjacency,
+    leaders: &[u32],
+    judge: &mut dyn Judge,
+    take: &mut RemovalSink<'_>,
+) -> Result<(), EngineError> {
+    let component = connected(neighbours, leaders.len())?;
+    let mut kept_documents: HashMap<u32, Contender> = HashMap::new();
+    for contender in contenders {
+        let Some(&kept_document) = kept_documents.get(&component[contender.node as usize]) else {
+            kept_documents.insert(component[contender.node as usize], *contender);
+            continue;
+        };
+        if contender.reference {
+            continue;
+        }
+        let similarity = if kept_document.node == contender.node {
+            1.0
+        } else {
+            judge.any(contender.node, kept_document.node)?
+        };
+        let via = via(contender, kept_document, neighbours.of(contender.node)?, leaders);
+        take(Removal { document: contender.document, witness: kept_document.document, similarity, via })?;
+    }
+    Ok(())
+}
+
+/// The first node of the component that each node is in.
+fn connected(neighbours: &mut dyn Adjacency, nodes: usize) -> Result<Vec<u32>, EngineError> {
+    let mut component = vec![NO_DOCUMENT; nodes];
+    let mut waiting = Vec::new();
+    for start in 0..nodes as u32 {
+        if component[start as usize] != NO_DOCUMENT {
+            continue;
+        }
+        component[start as usize] = start;
+        waiting.push(start);
+        while let Some(node) = waiting.pop() {
+            for neighbour in neighbours.of(node)? {
+                if component[neighbour.node as usize] == NO_DOCUMENT {
+                    component[neighbour.node as usize] = start;
+                    waiting.push(neighbour.node);
+                }
+            }
+        }
+    }
+    Ok(component)
+}
+
+/// The neighbour that tied a document in: an equal one, or else the most similar, the first of several.
+fn via(contender: &Contender, kept_document: Contender, near: &[Neighbour], leaders: &[u32]) -> u32 {
+    let leader = leaders[contender.node as usize];
+    if kept_document.node == contender.node {
+        return kept_document.document;
+    }
+    if leader != contender.document {
+        return leader;
+    }
+    let first = |a: &Neighbour, b: &Neighbour| leaders[b.node as usize].cmp(&leaders[a.node as usize]);
+    near.iter()
+        .max_by(|a, b| a.similarity.total_cmp(&b.similarity).then_with(|| first(a, b)))
+        .map_or(leader, |neighbour| leaders[neighbour.node as usize])
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::stages::verify::NeighbourLists;
+    use proptest::prelude::*;
+
+    fn by_star(contenders: &[Contender], edges: &[Edge], nodes: usize, table: &mut Table) -> Vec<Removal> {
+        let mut found = Vec::new();
+        let mut take = |removal| {
+            found.push(removal);
+            Ok(())
+        };
+        let mut neighbours = NeighbourLists::new(nodes, edges, Edge::ends);
+        let mut star = Star::new(nodes, contenders);
+        for contender in contenders {
+            star.decide(contender, neighbours.of(contender.node).unwrap(), table, &mut take).unwrap();
+        }
+        found
+    }
+
+    /// The same from candidates, of which nothing is known before it is asked for.
+    fn by_asking(
+        contenders: &[Contender],
+        candidates: &[(u32, u32)],
+        nodes: usize,
+        table: &mut Table,
+    ) -> Vec<Removal> {
+        let mut found = Vec::new();
+        let mut take = |removal| {
+            found.push(removal);
+            Ok(())
+        };
+        let mut neighbours = NeighbourLists::new(nodes, candidates, |&(a, b)| Neighbour::ends(a, b));
+        let mut star = Star::new(nodes, contenders);
+        for contender in contenders {
+            star.decide(contender, neighbours.of(contender.node).unwrap(), table, &mut take).unwrap();
+        }
+        found
+    }
+
+    fn by_components(
+        contenders: &[Contender],
+        edges: &[Edge],
+        leaders: &[u32],
+        table: &mut Table,
+    ) -> Vec<Removal> {
+        let mut found = Vec::new();
+        let mut take = |removal| {
+            found.push(removal);
+            Ok(())
+        };
+        components(
+            contenders,
+            &mut NeighbourLists::new(leaders.len(), edges, Edge::ends),
+            leaders,
+            table,
+            &mut take,
+        )
+        .unwrap();
+        found
+    }
+
+    /// Similarities of nodes from a table.
+    #[derive(Debug)]
+    struct Table {
+        similarity: BTreeMap<(u32, u32), f64>,
+        threshold: f64,
+        asked: Vec<(u32, u32)>,
+    }
+
+    impl Table {
+        fn new(similarity: BTreeMap<(u32, u32), f64>) -> Self {
+            Table { similarity, threshold: 0.8, asked: Vec::new() }
+        }
+
+        fn of(&self, a: u32, b: u32) -> f64 {
+            self.similarity.get(&(a.min(b), a.max(b))).copied().unwrap_or(0.0)
+        }
+
+        fn measured(&self, a: u32, b: u32) -> Measured {
+            let (value, reached) = (self.of(a, b), self.of(a, b) >= self.threshold);
+            Measured { forward: value, backward: value, reached, reached_back: reached }
+        }
+    }
+
+    impl Judge for Table {
+        fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+            self.asked.push((a, b));
+            Ok(Some(self.measured(a, b)).filter(|measured| measured.forward > 0.5))
+        }
+
+        fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+            Ok(Some(self.measured(a, b)))
+        }
+
+        fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
+            Ok(self.of(a, b))
+        }
+    }
+
+    /// The rule as written in the specification, document by document, without nodes.
+    fn by_definition(contenders: &[Contender], edges: &[Edge], table: &Table) -> Vec<Removal> {
+        let mut kept: Vec<usize> = Vec::new();
+        let mut removed: Vec<(usize, Removal, usize)> = Vec::new();
+        let adjacent = |a: &Contender, b: &Contender| {
+            a.node == b.node
+                || edges
+                    .iter()
+                    .any(|edge| (edge.a, edge.b) == (a.node, b.node) || (edge.b, edge.a) == (a.node, b.node))
+        };
+        let similarity =
+            |a: &Contender, b: &Contender| if a.node == b.node { 1.0 } else { table.of(a.node, b.node) };
+        for (place, contender) in contenders.iter().enumerate() {
+            let best = |places: &mut dyn Iterator<Item = usize>| {
+                let mut best: Option<(f64, usize)> = None;
+                for other in places {
+                    let value = similarity(contender, &contenders[other]);
+                    if best.is_none_or(|(found, at)| value > found || value == found && other < at) {
+                        best = Some((value, other));
+                    }
+                }
+                best
+            };
+            let mut found =
+                best(&mut kept.iter().copied().filter(|&other| adjacent(contender, &contenders[other])));
+            if found.is_none() {
+                found = best(
+                    &mut removed
+                        .iter()
+                        .filter(|(other, ..)| adjacent(contender, &contenders[*other]))
+                        .map(|(.., witness)| *witness)
+                        .filter(|&witness| similarity(contender, &contenders[witness]) >= table.threshold),
+                );
+            }
+            match found {
+                None => kept.push(place),
+                Some((similarity, witness)) => {
+                    let document = contenders[witness].document;
+                    let removal = Removal {
+                        document: contender.document,
+                        witness: document,
+                        similarity,
+                        via: document,
+                    };
+                    removed.push((place, removal, witness));
+                }
+            }
+        }
+        removed.into_iter().map(|(_, removal, _)| removal).collect()
+    }
+
+    /// Documents in keep order, candidates, similarities, and the number of nodes.
+    fn cases() -> impl Strategy<Value = (Vec<Contender>, Vec<(u32, u32)>, Table, usize)> {
+        (2u32..9).prop_flat_map(|nodes| {
+            let similarities =
+                prop::collection::btree_map((0..nodes, 0..nodes), (0u32..=10, any::<bool>()), 0..40);
+            let documents = prop::collection::vec(0..nodes, nodes as usize..20).prop_shuffle();
+            (similarities, documents).prop_map(move |(similarities, order)| {
+                let mut table = Table::new(BTreeMap::new());
+                let mut candidates = Vec::new();
+                for ((a, b), (tenths, proposed)) in similarities {
+                    if a < b {
+                        table.similarity.insert((a, b), f64::from(tenths) / 10.0);
+                        candidates.extend(proposed.then_some((a, b)));
+                    }
+                }
+                let contender =
+                    |(document, node)| Contender { document: document as u32, node, reference: false };
+                let contenders: Vec<Contender> = order.into_iter().enumerate().map(contender).collect();
+                (contenders, candidates, table, nodes as usize)
+            })
+        })
+    }
+
+    fn edges(candidates: &[(u32, u32)], table: &Table) -> Vec<Edge> {
+        let edge = |&(a, b): &(u32, u32)| Edge { a, b, measured: table.measured(a, b) };
+        candidates.iter().map(edge).filter(|edge| edge.measured.counts()).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn star_is_the_rule_by_definition((contenders, candidates, mut table, nodes) in cases()) {
+            let edges = edges(&candidates, &table);
+            let found = by_star(&contenders, &edges, nodes, &mut table);
+            prop_assert_eq!(&found, &by_definition(&contenders, &edges, &table));
+            for removal in &found {
+                prop_assert!(removal.similarity >= 0.8);
+                prop_assert!(found.iter().all(|other| other.document != removal.witness), "a witness was removed");
+            }
+        }
+
+        #[test]
+        fn what_decides_nothing_is_not_measured((contenders, candidates, mut table, nodes) in cases()) {
+            let expected = by_definition(&contenders, &edges(&candidates, &table), &table);
+            prop_assert_eq!(by_asking(&contenders, &candidates, nodes, &mut table), expected);
+            let mut asked = table.asked.clone();
+            asked.sort_unstable();
+            asked.dedup();
+            // Where no documents are equal, no pair is asked for twice.
+            prop_assert!(contenders.len() > nodes || asked.len() == table.asked.len());
+        }
+
+        #[test]
+        fn components_keep_one_each((contenders, candidates, mut table, nodes) in cases()) {
+            let edges = edges(&candidates, &table);
+            let leaders: Vec<u32> = (0..nodes as u32)
+                .map(|node| {
+                    let own = contenders.iter().filter(|contender| contender.node == node);
+                    own.map(|contender| contender.document).min().unwrap_or(0)
+                })
+                .collect();
+            let found = by_components(&contenders, &edges, &leaders, &mut table);
+            let mut parts: Vec<u32> = (0..nodes as u32).collect();
+            for _ in 0..nodes {
+                for edge in &edges {
+                    let low = parts[edge.a as usize].min(parts[edge.b as usize]);
+                    parts[edge.a as usize] = low;
+                    parts[edge.b as usize] = low;
+                }
+            }
+            let mut present: Vec<u32> = contenders.iter().map(|contender| parts[contender.node as usize]).collect();
+            present.sort_unstable();
+            present.dedup();
+            prop_assert_eq!(contenders.len() - found.len(), present.len());
+        }
+    }
+
+    #[test]
+    fn a_chain_removes_nobody_on_its_own() {
+        // 0 is like 1, 1 is like 2, but 2 is not like 0.
+        let mut table = Table::new(BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]));
+        let edges = [(0, 1), (1, 2)].map(|(a, b)| Edge { a, b, measured: table.measured(a, b) });
+        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let found = by_star(&contenders, &edges, 3, &mut table);
+        assert_eq!(found, [Removal { document: 1, witness: 0, similarity: 0.9, via: 0 }]);
+        let found = by_components(&contenders, &edges, &[0, 1, 2], &mut table);
+        assert_eq!(found[1], Removal { document: 2, witness: 0, similarity: 0.0, via: 1 });
+    }
+
+    #[test]
+    fn copies_are_compared_with_the_kept_one_alone() {
+        let pairs: Vec<(u32, u32)> = (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))).collect();
+        let mut table = Table::new(pairs.iter().map(|&pair| (pair, 0.9)).collect());
+        let contenders: Vec<Contender> =
+            (0..100).map(|node| Contender { document: node, node, reference: false }).collect();
+        assert_eq!(by_asking(&contenders, &pairs, 100, &mut table).len(), 99);
+        assert_eq!(table.asked, (1..100).map(|node| (node, 0)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn documents_to_compare_with_stay() {
+        let mut table = Table::new(BTreeMap::from([((0, 1), 0.9)]));
+        let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
+        let contender = |document, node, reference| Contender { document, node, reference };
+        let contenders =
+            [contender(0, 0, true), contender(1, 0, true), contender(2, 1, true), contender(3, 1, false)];
+        let found = by_star(&contenders, &edges, 2, &mut table);
+        assert_eq!(found, [Removal { document: 3, witness: 2, similarity: 1.0, via: 2 }]);
+    }
+}

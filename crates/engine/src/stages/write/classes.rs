@@ -1,0 +1,74 @@
+//! Classes of equal documents, for tables that have each of their pairs.
+
+use crate::catalogue::Lookup;
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::stages::collapse;
+use crate::stages::verify::{self, Pairs};
+use crate::store::file::Run;
+use crate::store::sort::{Codec, uncouple};
+
+/// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.
+pub(super) struct Classes {
+    members: Vec<u32>,
+    /// The index in `members` of each class, sorted by its first document, and at the end the number of all members.
+    starts: Vec<usize>,
+}
+
+impl Classes {
+    pub(super) fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        let (mut members, mut starts) = (Vec::new(), Vec::new());
+        let mut last = None;
+        collapse::class_members(ctx, |leader, member| {
+            if last != Some(leader) {
+                starts.push(members.len());
+                members.push(leader);
+                last = Some(leader);
+            }
+            members.push(member);
+            Ok(())
+        })?;
+        starts.push(members.len());
+        Ok(Classes { members, starts })
+    }
+
+    /// The sum of what `pairs` says of each two classes that were decided to be near.
+    pub(super) fn count_pairs(
+        &self,
+        ctx: &Context<'_>,
+        pairs: impl Fn(&[u32], &[u32]) -> u64,
+    ) -> Result<u64, EngineError> {
+        let mut total = 0u64;
+        for path in verify::decision_files(ctx)? {
+            let mut records = Run::open(&path, Pairs::label(ctx))?.records();
+            while let Some(bytes) = records.next()? {
+                let (a, b) = uncouple(Pairs.get(bytes).0);
+                total = total.saturating_add(pairs(self.of(&a), self.of(&b)));
+            }
+        }
+        Ok(total)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = &[u32]> {
+        self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
+    }
+
+    /// The class of the document that leads it; of one without equals just itself.
+    pub(super) fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
+        let classes = self.starts.len() - 1;
+        let found = self.starts[..classes].binary_search_by_key(leader, |&start| self.members[start]);
+        found.map_or(std::slice::from_ref(leader), |index| {
+            &self.members[self.starts[index]..self.starts[index + 1]]
+        })
+    }
+}
+
+/// True when the documents of a class are pairs. Equal documents are none by the word of a method that has nothing to say
+/// of them.
+pub(super) fn counts_as_equal(
+    ctx: &Context<'_>,
+    lookup: &mut Lookup<'_>,
+    class: &[u32],
+) -> Result<bool, EngineError> {
+    Ok(ctx.recipe.verified || ctx.panel.accepts_equal(lookup.record(class[0])?))
+}

@@ -1,0 +1,619 @@
+//! Two corpora compared: every pair between them that a method accepts, in order, and what is known of their documents.
+//!
+//! The left side has the lowest numbers, so pairs in the order of both numbers come left document by left document. They stay in a
+//! scratch file until the job is finished: whoever asked for them reads them from there ([`OpenJob::matches`]).
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
+use serde::{Deserialize, Serialize};
+
+use super::classes::{Classes, counts_as_equal};
+use super::member_rows::admit_row;
+use super::{StageCounts, initial_findings, rejected};
+use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::context::{Context, remove_if_there};
+use crate::disk::forecast;
+use crate::error::EngineError;
+use crate::job::{OpenJob, Outputs};
+use crate::results::Findings;
+use crate::stages::group;
+use crate::stages::order::PlaceMap;
+use crate::stages::report;
+use crate::stages::sketch::Row;
+use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
+use crate::store::file::{Run, RunWriter};
+use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
+use crate::walk::Watch;
+
+/// One of two corpora.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The first, whose documents are looked for.
+    Left,
+    /// The second, in which they are looked for.
+    Right,
+}
+
+impl Side {
+    /// The side of a document of the job, and its number there; the left side has so many.
+    fn of(document: u32, left: u32) -> (Side, u32) {
+        if document < left { (Side::Left, document) } else { (Side::Right, document - left) }
+    }
+
+    /// The document of the job that has this number on its side.
+    fn document(self, n: u32, left: u32) -> u32 {
+        if self == Side::Left { n } else { left + n }
+    }
+}
+
+/// The counts of one corpus.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SideCounts {
+    /// Records found, rejected ones included.
+    pub documents: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// Records that are no documents.
+    pub skipped: u64,
+    /// Documents whose id an earlier one of the same side bears.
+    pub duplicate_ids: u64,
+    /// Bytes of extracted text.
+    pub text_bytes: u64,
+}
+
+/// The counts of both corpora.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct BothCounts {
+    /// Of the left one.
+    pub left: SideCounts,
+    /// Of the right one.
+    pub right: SideCounts,
+    /// Ids that both have.
+    pub common_ids: u64,
+    /// Pairs that stand in groups alone, since they are too many.
+    pub pairs_in_groups: u64,
+}
+
+/// A shard of either corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardRange {
+    /// The side that it belongs to.
+    pub side: Side,
+    /// Its name.
+    pub name: String,
+    /// Place of its first record on its side.
+    pub first: u32,
+    /// The number of its records, rejected ones included.
+    pub records: u32,
+}
+
+/// A document of the left side and one of the right that a method accepts as its near-duplicate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match<'m> {
+    /// The left one.
+    pub left: SideDocument<'m>,
+    /// The right one.
+    pub right: SideDocument<'m>,
+    /// The similarity of the left document to the right one, as measured or as given by the method.
+    pub similarity: f64,
+    /// The similarity of the right one to the left one, where that may be another.
+    pub reverse: Option<f64>,
+    /// It reaches the threshold.
+    pub near: bool,
+    /// The methods that accept it, a bit for each.
+    pub methods: u8,
+}
+
+/// A document by its number on its side, and its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideDocument<'m> {
+    /// Its number.
+    pub n: u32,
+    /// Its place in the input of its side; its number, unless documents are ordered by a field.
+    pub place: u32,
+    /// Its id.
+    pub id: &'m str,
+    /// Its address.
+    pub url: Option<&'m str>,
+}
+
+const GROUPS: &[Column] = &[
+    Column::new("pairs", Kind::U64),
+    Column::new("equal", Kind::Bool),
+    Column::new("measured", Kind::Bool),
+    Column::new("left", Kind::ListOfText),
+    Column::new("right", Kind::ListOfText),
+];
+
+/// The file with all pairs in order.
+const FILE: &str = "compared";
+/// The file with the counts of both corpora.
+const COUNTS: &str = "compared.counts";
+
+/// Brings the pairs of all buckets into one order.
+pub(crate) fn write(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    stages: StageCounts,
+) -> Result<Findings, EngineError> {
+    ctx.begin("write", None, false);
+    let mut findings = initial_findings(ctx, catalogue, &stages);
+    findings.summary.kept = findings.summary.documents - findings.summary.rejected;
+    let classes = Classes::load(ctx)?;
+    let mut large_groups = LargeGroups::new(ctx, catalogue);
+    existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
+    let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
+    let total = count_pairs(ctx, catalogue, &classes)?;
+    // In sorted files, and then in one.
+    let in_one_file = total.saturating_mul(Pairs.width() as u64);
+    forecast::require(ctx, sorter.file_bytes(total).saturating_add(in_one_file))?;
+    // Each pair is sorted and then written.
+    ctx.begin("write", Some(total.saturating_mul(2)), false);
+    expand(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
+    equals(ctx, catalogue, &classes, &mut sorter, &mut large_groups)?;
+    let mut both = counts(ctx, catalogue, &stages);
+    both.pairs_in_groups = large_groups.counted;
+    let unmeasured = findings.summary.giant_groups;
+    findings.summary.giant_groups += large_groups.write(ctx, &classes, folder, outputs)?;
+    findings.notes.extend(group_notes(ctx, unmeasured, &both));
+    ctx.save(COUNTS, &both)?;
+    let mut sorted = sorter.sorted()?;
+    let mut writer = RunWriter::create(&ctx.file(FILE), Pairs::label(ctx))?;
+    let (mut bytes, mut count) = ([0; 26], 0);
+    while let Some(item) = sorted.next()? {
+        Pairs.put(item, &mut bytes);
+        writer.push(&bytes)?;
+        ctx.count_finished_pairs(1);
+        count += 1;
+    }
+    writer.finish()?;
+    debug_assert!(count <= total, "the forecast counts what is written");
+    drop(sorted);
+    existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
+    findings.summary.pairs = Some(count);
+    rejected::write(ctx, catalogue, folder, outputs.format, &mut findings)?;
+    Ok(findings)
+}
+
+/// Returns the notes on groups that are too large, and on ids that occur more than once.
+fn group_notes(ctx: &Context<'_>, unmeasured: u64, both: &BothCounts) -> Vec<String> {
+    let mut notes = Vec::new();
+    if unmeasured > 0 {
+        notes.push(format!(
+            "{unmeasured} groups of documents with a common key have more pairs between the two sides than a group of {} has, and \
+             proposed none of them: groups.jsonl has them, and what was found is a lower bound; raise --max-group to go through them.",
+            ctx.recipe.max_group
+        ));
+    }
+    if both.pairs_in_groups > 0 {
+        notes.push(format!(
+            "Of sets of equal documents that make too many pairs each left document has one of its pairs in all tables and statistics; \
+             the other {} are in groups.jsonl alone.",
+            both.pairs_in_groups
+        ));
+    }
+    for (side, count) in [("left", both.left.duplicate_ids), ("right", both.right.duplicate_ids)] {
+        if count > 0 {
+            notes.push(format!(
+                "{count} documents of the {side} side bear an id that an earlier one of it bears."
+            ));
+        }
+    }
+    notes
+}
+
+fn counts(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCounts) -> BothCounts {
+    let mut both = BothCounts { common_ids: stages.collapsed.common_ids, ..BothCounts::default() };
+    for view in catalogue.shards(ctx) {
+        let side = if view.reference { &mut both.left } else { &mut both.right };
+        side.documents += u64::from(view.records);
+        side.rejected += view.meta.rejected;
+        side.skipped += view.meta.skipped.values().sum::<u64>();
+        side.text_bytes += view.meta.text_bytes;
+    }
+    both.left.duplicate_ids = stages.collapsed.duplicate_ids_against;
+    both.right.duplicate_ids = stages.collapsed.duplicate_ids;
+    both
+}
+
+/// Number of the pairs that will be written, counted before any of them is, or a few more: classes of equal documents make many.
+fn count_pairs(ctx: &Context<'_>, catalogue: &Catalogue, classes: &Classes) -> Result<u64, EngineError> {
+    let most = LargeGroups::most(ctx) as u64;
+    let limited = |left: &[u32], right: &[u32]| match left.len() as u64 * right.len() as u64 {
+        pairs if pairs > most => left.len() as u64,
+        pairs => pairs,
+    };
+    let between = classes.count_pairs(ctx, |ours, theirs| {
+        let [[our_left, our_right], [their_left, their_right]] =
+            [ours, theirs].map(|class| sides(catalogue, class));
+        limited(our_left, their_right) + limited(their_left, our_right)
+    })?;
+    let inside = classes.all().map(|class| {
+        let [left, right] = sides(catalogue, class);
+        limited(left, right)
+    });
+    Ok(between + inside.sum::<u64>())
+}
+
+/// From pairs of classes to pairs of documents, one of each side. Of too many, each left document keeps its first.
+fn expand(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+    large_groups: &mut LargeGroups<'_>,
+) -> Result<(), EngineError> {
+    for path in verify::decision_files(ctx)? {
+        let mut records = Run::open(&path, Pairs::label(ctx))?.records();
+        while let Some(bytes) = records.next()? {
+            let (pair, forward, backward, flags) = Pairs.get(bytes);
+            let (a, b) = uncouple(pair);
+            let [[our_left, our_right], [their_left, their_right]] =
+                [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
+            let kept = large_groups.limit(our_left, their_right, couple(a, b));
+            across(ctx, our_left, kept, |pair| sorter.push((pair, forward, backward, flags)))?;
+            let kept = large_groups.limit(their_left, our_right, couple(b, a));
+            across(ctx, their_left, kept, |pair| {
+                sorter.push((pair, backward, forward, verify::swapped(flags)))
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Equal documents of both sides. Of too many, each left document keeps its first.
+fn equals(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+    large_groups: &mut LargeGroups<'_>,
+) -> Result<(), EngineError> {
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let one = 1f64.to_bits();
+    for class in classes.all() {
+        let [left, right] = sides(catalogue, class);
+        if left.is_empty() || right.is_empty() || !counts_as_equal(ctx, &mut lookup, class)? {
+            continue;
+        }
+        let equal = ctx.panel.methods_accepting_equals(lookup.record(class[0])?, ctx.recipe.verified);
+        let flags = NEAR | NEAR_BACK | equal;
+        let kept = large_groups.limit(left, right, couple(class[0], class[0]));
+        across(ctx, left, kept, |pair| sorter.push((pair, one, one, flags)))?;
+    }
+    Ok(())
+}
+
+/// The documents of a class on either side.
+fn sides<'c>(catalogue: &Catalogue, class: &'c [u32]) -> [&'c [u32]; 2] {
+    let (left, right) = class.split_at(class.partition_point(|&document| document < catalogue.references()));
+    [left, right]
+}
+
+/// Pushes the pairs of all left documents with all right ones.
+fn across(
+    ctx: &Context<'_>,
+    left: &[u32],
+    right: &[u32],
+    mut push: impl FnMut(u64) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    ctx.count_finished_pairs(left.len() as u64 * right.len() as u64);
+    left.iter().try_for_each(|&left| right.iter().try_for_each(|&right| push(couple(left, right))))
+}
+
+/// Groups that are too large to be written as pairs.
+struct LargeGroups<'c> {
+    catalogue: &'c Catalogue,
+    most: usize,
+    /// The classes that make such pairs: whose left documents, and whose right ones.
+    class_pairs: Vec<u64>,
+    /// Pairs that are only counted.
+    counted: u64,
+}
+
+impl<'c> LargeGroups<'c> {
+    fn new(ctx: &Context<'_>, catalogue: &'c Catalogue) -> Self {
+        LargeGroups { catalogue, most: Self::most(ctx), class_pairs: Vec::new(), counted: 0 }
+    }
+
+    /// The most pairs that two classes may have to be written as pairs: those of a group of the largest size.
+    fn most(ctx: &Context<'_>) -> usize {
+        ctx.recipe.max_group.saturating_mul(ctx.recipe.max_group) / 2
+    }
+
+    /// Returns the right documents that are paired with the left ones: all, or the first of too many.
+    fn limit<'r>(&mut self, left: &[u32], right: &'r [u32], class_pair: u64) -> &'r [u32] {
+        let pairs = left.len().saturating_mul(right.len());
+        if pairs <= self.most || right.len() < 2 {
+            return right;
+        }
+        self.class_pairs.push(class_pair);
+        self.counted += (pairs - left.len()) as u64;
+        &right[..1]
+    }
+
+    /// Writes them, and the groups that proposed nothing; returns how many of them there are beside these.
+    fn write(
+        mut self,
+        ctx: &Context<'_>,
+        classes: &Classes,
+        folder: &Path,
+        outputs: Outputs,
+    ) -> Result<u64, EngineError> {
+        let target = folder.join(format!("groups{}", outputs.format.suffix()));
+        let mut rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
+        let mut lookup = Lookup::new(ctx, self.catalogue);
+        let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
+            if outputs.format == RowFormat::Parquet {
+                [left, right]
+                    .iter()
+                    .try_for_each(|side| admit_row(ctx, self.catalogue, &mut lookup, side))?;
+            }
+            let cells = [
+                Cell::U64(left.len() as u64 * right.len() as u64),
+                Cell::Bool(equal),
+                Cell::Bool(measured),
+                Cell::ListOfText(&[]),
+                Cell::ListOfText(&[]),
+            ];
+            let side = |column: usize| if column == 3 { left } else { right };
+            rows.push_lists(
+                &cells,
+                |column| side(column).len(),
+                |column, index| Ok(ListValue::Text(lookup.names(side(column)[index])?.id)),
+            )
+        };
+        for mut records in group::giants(ctx)? {
+            let mut group: Vec<u32> = Vec::new();
+            while let Some(bytes) = records.next()? {
+                match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
+                    0 => {
+                        // Whoever stands for others brings them along.
+                        let mut all: Vec<u32> =
+                            group.iter().flat_map(|leader| classes.of(leader)).copied().collect();
+                        all.sort_unstable();
+                        let [left, right] = sides(self.catalogue, &all);
+                        put(left, right, false, false)?;
+                        group.clear();
+                    }
+                    document => group.push(document - 1),
+                }
+            }
+        }
+        // Which was decided first depends on threads and memory.
+        self.class_pairs.sort_unstable();
+        for &class_pair in &self.class_pairs {
+            let (a, b) = uncouple(class_pair);
+            let [left, _] = sides(self.catalogue, classes.of(&a));
+            let [_, right] = sides(self.catalogue, classes.of(&b));
+            put(left, right, a == b, true)?;
+        }
+        rows.finish()?;
+        Ok(self.class_pairs.len() as u64)
+    }
+}
+
+/// Hands over every pair, in the order of left and right documents.
+pub(crate) fn each_match<E: From<EngineError>>(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    mut each: impl FnMut(&Match<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let references = catalogue.references();
+    let directed = ctx.directed();
+    let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let mut records = Run::open(&ctx.file(FILE), Pairs::label(ctx))?.records();
+    let mut places = PlaceMap::open(ctx)?;
+    let mut left = None;
+    let mut seen = 0u64;
+    while let Some(bytes) = records.next()? {
+        seen += 1;
+        if seen.is_multiple_of(65_536) {
+            ctx.check()?;
+        }
+        let (pair, forward, backward, flags) = Pairs.get(bytes);
+        let (a, b) = uncouple(pair);
+        let names = match left.take().filter(|(n, _)| *n == a) {
+            Some((_, names)) => names,
+            None => lefts.names(a)?,
+        };
+        let other = rights.names(b)?;
+        each(&Match {
+            left: SideDocument { n: a, place: places.place(a)?, id: &names.id, url: names.url.as_deref() },
+            right: SideDocument {
+                n: b - references,
+                place: places.place(b)? - references,
+                id: &other.id,
+                url: other.url.as_deref(),
+            },
+            similarity: f64::from_bits(forward),
+            reverse: directed.then(|| f64::from_bits(backward)),
+            near: flags & NEAR > 0,
+            methods: flags as u8,
+        })?;
+        left = Some((a, names));
+    }
+    Ok(())
+}
+
+/// Reads the counts of both corpora.
+pub(crate) fn saved_counts(ctx: &Context<'_>) -> Result<BothCounts, EngineError> {
+    let missing = || EngineError::Damaged { file: ctx.file(COUNTS), what: "it is not there".to_owned() };
+    ctx.saved(COUNTS)?.ok_or_else(missing)
+}
+
+impl OpenJob {
+    /// Hands over every pair of a comparison that was run, in the order of left and right documents.
+    pub fn matches<E: From<EngineError>>(
+        &self,
+        watch: &Watch,
+        each: impl FnMut(&Match<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ctx = self.context(watch)?;
+        each_match(&ctx, &Catalogue::load(&ctx)?, each)
+    }
+
+    /// Reads the counts of both corpora.
+    pub fn both_counts(&self, watch: &Watch) -> Result<BothCounts, EngineError> {
+        saved_counts(&self.context(watch)?)
+    }
+
+    /// The shards of both corpora, in order.
+    pub fn shard_ranges(&self, watch: &Watch) -> Result<Vec<ShardRange>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let place = |view: crate::catalogue::ShardView<'_>| ShardRange {
+            side: if view.reference { Side::Left } else { Side::Right },
+            name: view.shard.name.clone(),
+            first: if view.reference { view.first } else { view.first - references },
+            records: view.records,
+        };
+        Ok(catalogue.shards(&ctx).into_iter().map(place).collect())
+    }
+
+    /// Hands over every document of both corpora, left ones first.
+    pub fn documents<E: From<EngineError>>(
+        &self,
+        watch: &Watch,
+        mut each: impl FnMut(Side, SideDocument<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let rejected = rejected(&ctx, &catalogue)?;
+        let mut places = PlaceMap::open(&ctx)?;
+        let mut failed = None;
+        let walked = catalogue.names(&ctx, |document, id, url| {
+            if failed.is_some() || rejected.get(document) {
+                return Ok(());
+            }
+            let (side, n) = Side::of(document, references);
+            let (_, place) = Side::of(places.place(document)?, references);
+            failed = each(side, SideDocument { n, place, id, url }).err();
+            Ok(())
+        });
+        failed.map_or(Ok(()), Err)?;
+        Ok(walked?)
+    }
+
+    /// Returns the documents of the left side that have a counterpart on the right side whose address has the same key. `key`
+    /// gives the digest of an address, or nothing for a text that is none. Sorted on disk: costs a bit of memory per document.
+    pub fn same_address(
+        &self,
+        watch: &Watch,
+        key: impl Fn(&str) -> Option<u128>,
+    ) -> Result<MarkedDocuments, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let clean =
+            || existing(&ctx.run_location("addresses"))?.iter().try_for_each(|path| remove_if_there(path));
+        clean()?;
+        let memory = ctx.budget.free(catalogue.len().into(), 1) as usize / 3;
+        let mut sorter = Sorter::new(ctx.run_location("addresses"), Digests, memory);
+        catalogue.names(&ctx, |document, _, url| match url.and_then(&key) {
+            Some(digest) => sorter.push((digest, document)),
+            None => Ok(()),
+        })?;
+        let mut marked = MarkedDocuments { bits: Bits::new(references), count: 0 };
+        let mut sorted = sorter.sorted()?;
+        let (mut digest, mut lefts): (Option<u128>, Vec<u32>) = (None, Vec::new());
+        while let Some((found, document)) = sorted.next()? {
+            if digest != Some(found) {
+                digest = Some(found);
+                lefts.clear();
+            }
+            match document < references {
+                true => lefts.push(document),
+                false => lefts.drain(..).for_each(|left| marked.mark(left)),
+            }
+        }
+        drop(sorted);
+        clean()?;
+        Ok(marked)
+    }
+
+    /// The ids of a few documents of either side, by their numbers there.
+    pub fn ids(
+        &self,
+        watch: &Watch,
+        wanted: &[(Side, u32)],
+    ) -> Result<HashMap<(Side, u32), String>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        let id = |&(side, n): &(Side, u32)| {
+            Ok(((side, n), lookup.names(side.document(n, catalogue.references()))?.id))
+        };
+        wanted.iter().map(id).collect()
+    }
+
+    /// The texts of a few documents of either side, by their numbers there; long ones are cut.
+    pub fn texts(
+        &self,
+        watch: &Watch,
+        wanted: &[(Side, u32)],
+    ) -> Result<HashMap<(Side, u32), String>, EngineError> {
+        let ctx = self.context(watch)?;
+        let catalogue = Catalogue::load(&ctx)?;
+        let references = catalogue.references();
+        let mut numbers: Vec<u32> = wanted.iter().map(|(side, n)| side.document(*n, references)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let found = report::texts(&ctx, &catalogue, &numbers)?;
+        Ok(found.into_iter().map(|(document, text)| (Side::of(document, references), text)).collect())
+    }
+}
+
+/// Documents of the left side that were marked.
+#[derive(Debug, Clone)]
+pub struct MarkedDocuments {
+    bits: Bits,
+    count: u64,
+}
+
+impl MarkedDocuments {
+    /// These, of so many documents of the left side.
+    pub fn of(left: u32, documents: impl IntoIterator<Item = u32>) -> Self {
+        let mut marked = MarkedDocuments { bits: Bits::new(left), count: 0 };
+        for document in documents.into_iter().filter(|&document| document < left) {
+            if !marked.has(document) {
+                marked.mark(document);
+            }
+        }
+        marked
+    }
+
+    fn mark(&mut self, document: u32) {
+        self.bits.set(document);
+        self.count += 1;
+    }
+
+    /// Returns true if the document is marked.
+    pub fn has(&self, n: u32) -> bool {
+        self.bits.get(n)
+    }
+
+    /// Returns the number of marked documents.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+fn rejected(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineError> {
+    let mut bits = Bits::new(catalogue.len());
+    catalogue.rows(ctx, |document, row| {
+        if row.words == Row::REJECTED {
+            bits.set(document);
+        }
+        Ok(())
+    })?;
+    Ok(bits)
+}

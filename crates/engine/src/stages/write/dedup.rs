@@ -1,0 +1,186 @@
+//! The tables of `dedup`: removed documents and clusters.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+
+use super::member_rows::MemberRows;
+use super::removals::{SIZES, removals, sort_removals};
+use super::{StageCounts, initial_findings, ordinal, rejected, samples, shares};
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::job::Outputs;
+use crate::recipe::ClusterRule;
+use crate::results::{BigCluster, Findings};
+use crate::store::file::RunWriter;
+use crate::store::sort::{Couples, Sorter, couple, existing, uncouple};
+
+/// Large clusters that are shown.
+const BIGGEST: usize = 12;
+/// Ids that are shown of each.
+const MEMBERS: usize = 6;
+/// Bytes that a report shows of an id.
+const SHOWN_ID: usize = 1 << 10;
+
+const REMOVED: &[Column] = &[
+    Column::new("id", Kind::Text),
+    Column::new("witness", Kind::Text),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("cluster", Kind::U64),
+    Column::new("n", Kind::U64),
+    Column::new("witness_n", Kind::U64),
+    Column::new("via", Kind::OptionalText).omit_if_none(),
+    Column::new("against", Kind::OptionalText).omit_if_none(),
+];
+
+const CLUSTERS: &[Column] = &[
+    Column::new("cluster", Kind::U64),
+    Column::new("keep", Kind::Text),
+    Column::new("members", Kind::ListOfText),
+    Column::new("members_n", Kind::ListOfU64),
+    Column::new("against", Kind::OptionalText).omit_if_none(),
+];
+
+/// Writes the tables of `dedup`.
+pub(crate) fn write(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    stages: StageCounts,
+) -> Result<Findings, EngineError> {
+    ctx.begin("write", None, false);
+    let mut findings = initial_findings(ctx, catalogue, &stages);
+    findings.summary.removed = sort_removals(ctx, catalogue)?;
+    write_removed(ctx, catalogue, folder, outputs.format)?;
+    write_clusters(ctx, catalogue, folder, outputs.format, &mut findings)?;
+    rejected::write(ctx, catalogue, folder, outputs.format, &mut findings)?;
+    shares::count(ctx, catalogue, &mut findings)?;
+    let summary = &mut findings.summary;
+    summary.kept = summary.documents - summary.removed - summary.rejected;
+    samples::choose(ctx, &stages.tally, &mut findings)?;
+    Ok(findings)
+}
+
+/// Returns the value of the column `against`: `other` for a document of the other corpus, nothing for one of the input.
+fn against(catalogue: &Catalogue, document: u32) -> Option<&'static str> {
+    (document < catalogue.references()).then_some("other")
+}
+
+fn write_removed(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+) -> Result<(), EngineError> {
+    let target = folder.join(format!("removed{}", format.suffix()));
+    let mut rows = RowWriter::create(&target, format, REMOVED, &ctx.recipe.to_toml())?;
+    let components = ctx.recipe.cluster == ClusterRule::Components;
+    let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    removals(ctx, |removal| {
+        let names = own.names(removal.document)?;
+        let witness = other.names(removal.witness)?;
+        let via = if components { Some(other.names(removal.via)?.id) } else { None };
+        rows.push(&[
+            Cell::Text(&names.id),
+            Cell::Text(&witness.id),
+            Cell::OptionalF64(Some(removal.similarity)),
+            Cell::U64(ordinal(catalogue, removal.witness)),
+            Cell::U64(ordinal(catalogue, removal.document)),
+            Cell::U64(ordinal(catalogue, removal.witness)),
+            Cell::OptionalText(via.as_deref()),
+            Cell::OptionalText(against(catalogue, removal.witness)),
+        ])?;
+        Ok(())
+    })?;
+    Ok(rows.finish()?)
+}
+
+fn write_clusters(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+    findings: &mut Findings,
+) -> Result<(), EngineError> {
+    for run in existing(&ctx.run_location("clustering"))? {
+        crate::context::remove_if_there(&run)?;
+    }
+    let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+    let mut sorter = Sorter::new(ctx.run_location("clustering"), Couples, memory);
+    removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
+    let mut table = MemberRows::create(ctx, catalogue, folder, ("clusters", format, CLUSTERS))?;
+    let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
+    let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
+        let Some(&kept_document) = members.first() else { return Ok(()) };
+        members.sort_unstable();
+        let keep = table.lookup.names(kept_document)?.id;
+        let cluster = ordinal(catalogue, kept_document);
+        let cells = [
+            Cell::U64(cluster),
+            Cell::Text(&keep),
+            Cell::ListOfText(&[]),
+            Cell::ListOfU64(&[]),
+            Cell::OptionalText(against(catalogue, kept_document)),
+        ];
+        table.push(&cells, members)?;
+        let size = members.len() as u64;
+        sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
+        findings.summary.clusters += 1;
+        *bins.entry(size.ilog2()).or_default() += 1;
+        findings.biggest.push(BigCluster {
+            cluster,
+            size,
+            kept_document,
+            shown: members.iter().take(MEMBERS).copied().collect(),
+            ..BigCluster::default()
+        });
+        if findings.biggest.len() > 8 * BIGGEST {
+            trim_biggest(&mut findings.biggest);
+        }
+        members.clear();
+        Ok(())
+    };
+    let mut sorted = sorter.sorted()?;
+    let mut members: Vec<u32> = Vec::new();
+    while let Some(pair) = sorted.next()? {
+        let (kept_document, member) = uncouple(pair);
+        if members.first() != Some(&kept_document) {
+            put(&mut members)?;
+            members.push(kept_document);
+        }
+        members.push(member);
+    }
+    put(&mut members)?;
+    let MemberRows { rows, mut lookup, .. } = table;
+    rows.finish()?;
+    sizes.finish()?;
+    trim_biggest(&mut findings.biggest);
+    for cluster in &mut findings.biggest {
+        cluster.keep = shown_id(&mut lookup, cluster.kept_document)?;
+        let ids = cluster.shown.iter().map(|&member| shown_id(&mut lookup, member));
+        cluster.members = ids.collect::<Result<_, _>>()?;
+    }
+    findings.cluster_sizes =
+        bins.into_iter().map(|(power, count)| (1 << power, (2 << power) - 1, count)).collect();
+    Ok(())
+}
+
+/// An id as a report shows it, the end of a very long one left out.
+fn shown_id(lookup: &mut Lookup<'_>, document: u32) -> Result<String, EngineError> {
+    let mut id = lookup.names(document)?.id;
+    if id.len() > SHOWN_ID {
+        id.truncate(id.floor_char_boundary(SHOWN_ID));
+        id.push('…');
+        id.shrink_to_fit();
+    }
+    Ok(id)
+}
+
+fn trim_biggest(biggest: &mut Vec<BigCluster>) {
+    biggest.sort_by_key(|cluster| (std::cmp::Reverse(cluster.size), cluster.cluster));
+    biggest.truncate(BIGGEST);
+}

@@ -1,0 +1,89 @@
+//! Rows of tables that end with a list of documents.
+
+use std::path::Path;
+
+use lookalike_corpus::write::rows::{Cell, Column, ListValue, RowFormat, RowWriter};
+
+use super::ordinal;
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::Context;
+use crate::error::EngineError;
+
+/// Rows of more documents than this are looked at before they are written as Parquet, where a row must be in memory as a whole.
+const LONG_ROW: usize = 1 << 16;
+/// Bytes that a document of a row takes in Parquet beside its id, and how often the id is there.
+const PER_MEMBER: u64 = 96;
+const ID_TIMES: u64 = 4;
+
+/// Writes a row that ends with the ids of `members` and, behind these, their ordinals. As JSON lines they are written one by one, so that
+/// a million of them take no memory but their numbers.
+pub(super) struct MemberRows<'c> {
+    ctx: &'c Context<'c>,
+    catalogue: &'c Catalogue,
+    format: RowFormat,
+    pub(super) rows: RowWriter,
+    pub(super) lookup: Lookup<'c>,
+}
+
+impl<'c> MemberRows<'c> {
+    pub(super) fn create(
+        ctx: &'c Context<'c>,
+        catalogue: &'c Catalogue,
+        folder: &Path,
+        (name, format, columns): (&str, RowFormat, &'static [Column]),
+    ) -> Result<Self, EngineError> {
+        let target = folder.join(format!("{name}{}", format.suffix()));
+        let rows = RowWriter::create(&target, format, columns, &ctx.recipe.to_toml())?;
+        Ok(MemberRows { ctx, catalogue, format, rows, lookup: Lookup::new(ctx, catalogue) })
+    }
+
+    /// Adds a row. Empty lists among its cells stand for those of the members.
+    pub(super) fn push(&mut self, cells: &[Cell<'_>], members: &[u32]) -> Result<(), EngineError> {
+        self.admit(members)?;
+        let MemberRows { catalogue, rows, lookup, .. } = self;
+        let texts = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
+        rows.push_lists(
+            cells,
+            |_| members.len(),
+            |column, index| {
+                Ok(match Some(column) == texts {
+                    true => ListValue::Text(lookup.names(members[index])?.id),
+                    false => ListValue::U64(ordinal(catalogue, members[index])),
+                })
+            },
+        )
+    }
+
+    fn admit(&mut self, members: &[u32]) -> Result<(), EngineError> {
+        match self.format {
+            RowFormat::Jsonl => Ok(()),
+            RowFormat::Parquet => admit_row(self.ctx, self.catalogue, &mut self.lookup, members),
+        }
+    }
+
+    pub(super) fn finish(self) -> Result<(), EngineError> {
+        Ok(self.rows.finish()?)
+    }
+}
+
+/// Refuses a row of Parquet with the ids of so many documents that it does not fit into memory.
+pub(super) fn admit_row(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    lookup: &mut Lookup<'_>,
+    members: &[u32],
+) -> Result<(), EngineError> {
+    if members.len() <= LONG_ROW {
+        return Ok(());
+    }
+    let mut bytes = 16 * u64::from(catalogue.len()) + PER_MEMBER * members.len() as u64;
+    for &member in members {
+        bytes += ID_TIMES * lookup.names(member)?.id.len() as u64;
+    }
+    if bytes > ctx.budget.reservable() {
+        let what =
+            format!("a row of {} documents in a Parquet table (JSON lines need no more)", members.len());
+        return Err(ctx.budget.too_small_for(&what, bytes));
+    }
+    Ok(())
+}

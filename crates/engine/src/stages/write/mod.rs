@@ -1,0 +1,119 @@
+//! The stage `write`: decisions become files, and what a report shows is gathered.
+//!
+//! - `dedup`: the tables of removed documents and of clusters
+//! - `pairs`: the tables of pairs and of groups
+//! - [`compare`]: the pairs between two corpora
+//! - `rejected`: the table of rejected records
+//! - `shards`: copies of the input shards; `rejected_copies`: copies of rejected records
+//! - `samples`: pairs for a person to look at; `shares`: documents and removals of parts of the corpus
+//!
+//! They share `removals`, all removals in order; `classes`, equal documents; and `member_rows`, rows with a list of documents.
+
+mod classes;
+pub mod compare;
+pub(crate) mod dedup;
+mod member_rows;
+pub(crate) mod pairs;
+mod rejected;
+mod rejected_copies;
+mod removals;
+mod samples;
+pub(crate) mod shards;
+mod shares;
+
+use crate::catalogue::Catalogue;
+use crate::context::Context;
+use crate::job::Summary;
+use crate::recipe::{ClusterRule, Task};
+use crate::results::Findings;
+use crate::stages::collapse::ClassCounts;
+use crate::stages::group::CandidateCounts;
+use crate::stages::verify::tally::Tally;
+
+/// The counts of the stages before this one.
+#[derive(Debug, Clone)]
+pub(crate) struct StageCounts {
+    pub(crate) collapsed: ClassCounts,
+    pub(crate) proposed: CandidateCounts,
+    pub(crate) tally: Tally,
+}
+
+/// The findings of a job as far as the stages before this one tell them.
+fn initial_findings(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCounts) -> Findings {
+    let StageCounts { collapsed, proposed, tally } = stages;
+    let mut summary = Summary {
+        documents: (catalogue.len() - catalogue.references()).into(),
+        exact_duplicates: collapsed.exact_duplicates,
+        duplicate_ids: collapsed.duplicate_ids,
+        candidates: proposed.candidates,
+        giant_groups: proposed.giant_groups,
+        verified: if ctx.recipe.verified { tally.verified + tally.hops } else { 0 },
+        version: ctx.recipe.lookalike.clone(),
+        unverified: !ctx.recipe.verified,
+        witnesses_waived: ctx.recipe.cluster == ClusterRule::Components && ctx.recipe.task == Task::Dedup,
+        against: catalogue.references().into(),
+        ..Summary::default()
+    };
+    for (reason, count) in ctx.corpora().flat_map(|corpus| corpus.left_out().counts()) {
+        *summary.left_out.entry(reason.to_string()).or_default() += count;
+    }
+    for view in catalogue.shards(ctx).iter() {
+        if view.reference {
+            summary.against_rejected += view.meta.rejected;
+            continue;
+        }
+        summary.rejected += view.meta.rejected;
+        summary.skipped += view.meta.skipped.values().sum::<u64>();
+        summary.text_bytes += view.meta.text_bytes;
+    }
+    let mut notes = Vec::new();
+    if summary.unverified {
+        let note = match ctx.measures {
+            true => {
+                "Pairs count by the word of their methods alone (--unverified), one of which measured them itself."
+            }
+            false => "Pairs were not measured (--unverified): each counts by the word of its method alone.",
+        };
+        notes.push(note.to_owned());
+    }
+    // What methods have to say now that they have seen the corpus.
+    let before = ctx.recipe.methods().unwrap_or_default();
+    for (entry, before) in ctx.panel.proposers().iter().zip(before) {
+        notes.extend(entry.method.advice().filter(|advice| before.advice().as_ref() != Some(advice)));
+    }
+    if summary.witnesses_waived {
+        notes.push(
+            "Whole components were merged (--cluster components): a removed document may be less similar to its \
+             witness than the threshold asks."
+                .to_owned(),
+        );
+    }
+    // A comparison has its own words for these, and for both sides.
+    let compares = ctx.recipe.task == Task::Compare;
+    if summary.giant_groups > 0 && !compares {
+        notes.push(format!(
+            "{} groups of more than {} documents with a common key did not propose all of their pairs.",
+            summary.giant_groups, ctx.recipe.max_group
+        ));
+    }
+    if summary.duplicate_ids > 0 && !compares {
+        notes.push(format!(
+            "{} documents bear an id that an earlier one bears; ordinals (n) tell them apart.",
+            summary.duplicate_ids
+        ));
+    }
+    Findings {
+        summary,
+        histogram: tally.histogram.clone(),
+        reached: tally.reached,
+        notes,
+        method_counts: catalogue.method_counts(),
+        ..Findings::default()
+    }
+}
+
+/// Ordinals as outputs write them: of the input, or of the corpus it was compared with.
+fn ordinal(catalogue: &Catalogue, document: u32) -> u64 {
+    let references = catalogue.references();
+    if document < references { document.into() } else { (document - references).into() }
+}

@@ -1,0 +1,250 @@
+//! The tables of `pairs`: pairs, and groups that are too large to be written as pairs.
+
+use std::path::Path;
+
+use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+
+use super::classes::{Classes, counts_as_equal};
+use super::member_rows::MemberRows;
+use super::{StageCounts, initial_findings, rejected};
+use crate::catalogue::{Catalogue, Lookup};
+use crate::context::Context;
+use crate::disk::forecast;
+use crate::error::EngineError;
+use crate::job::Outputs;
+use crate::results::Findings;
+use crate::stages::group;
+use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
+use crate::store::file::Run;
+use crate::store::sort::{Codec, Sorter, couple, existing, uncouple};
+
+const PAIRS: &[Column] = &[
+    Column::new("a", Kind::Text),
+    Column::new("b", Kind::Text),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("reverse", Kind::OptionalF64).omit_if_none(),
+];
+
+const GROUPS: &[Column] = &[
+    Column::new("documents", Kind::U64),
+    Column::new("pairs", Kind::U64),
+    Column::new("equal", Kind::Bool),
+    Column::new("members", Kind::ListOfText),
+    Column::new("members_n", Kind::ListOfU64),
+];
+
+/// The name of the table of pairs.
+pub(crate) fn pairs_name(outputs: Outputs) -> String {
+    format!("pairs{}{}", outputs.format.suffix(), outputs.suffix)
+}
+
+/// Writes the table of `pairs` into `folder`.
+pub(crate) fn write(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    stages: StageCounts,
+) -> Result<Findings, EngineError> {
+    ctx.begin("write", None, false);
+    let mut findings = initial_findings(ctx, catalogue, &stages);
+    findings.summary.kept = findings.summary.documents - findings.summary.rejected;
+    for run in existing(&ctx.run_location("pairing"))? {
+        crate::context::remove_if_there(&run)?;
+    }
+    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
+    let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
+    let classes = Classes::load(ctx)?;
+    let total = count_pairs(ctx, catalogue, &classes)?;
+    let table = match (outputs.format, outputs.suffix) {
+        (RowFormat::Jsonl, "") => total.saturating_mul(line_bytes(ctx, catalogue)?),
+        // How well it is compressed shows only later.
+        _ => 0,
+    };
+    forecast::require(ctx, sorter.file_bytes(total).saturating_add(table))?;
+    // Each pair is sorted and then written.
+    ctx.begin("write", Some(total.saturating_mul(2)), false);
+    let large_groups = expand(ctx, &classes, &mut sorter)?;
+    findings.summary.giant_groups +=
+        write_groups(ctx, catalogue, folder, outputs.format, &classes, &large_groups)?;
+    equals(ctx, catalogue, &classes, &mut sorter)?;
+    let written = write_pairs(ctx, catalogue, folder, outputs, sorter)?;
+    debug_assert_eq!(written, total, "the forecast counts what is written");
+    findings.summary.pairs = Some(written);
+    rejected::write(ctx, catalogue, folder, outputs.format, &mut findings)?;
+    Ok(findings)
+}
+
+/// From pairs of classes to pairs of documents; returns those of two classes that make too many, which are written down as
+/// one group.
+fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> Result<Vec<u64>, EngineError> {
+    let mut large_groups = Vec::new();
+    for path in verify::decision_files(ctx)? {
+        let mut records = Run::open(&path, Pairs::label(ctx))?.records();
+        while let Some(bytes) = records.next()? {
+            let (pair, forward, backward, flags) = Pairs.get(bytes);
+            let (a, b) = uncouple(pair);
+            let (ours, theirs) = (classes.of(&a), classes.of(&b));
+            if ours.len() + theirs.len() > ctx.recipe.max_group {
+                large_groups.push(pair);
+                continue;
+            }
+            for &left in ours {
+                for &right in theirs {
+                    ctx.count_finished_pairs(1);
+                    match left < right {
+                        true => sorter.push((couple(left, right), forward, backward, flags))?,
+                        false => {
+                            sorter.push((couple(right, left), backward, forward, verify::swapped(flags)))?
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Which was decided first depends on threads and memory.
+    large_groups.sort_unstable();
+    Ok(large_groups)
+}
+
+/// Number of the pairs that the table will have, counted before any of them is written: a few classes of equal documents make more
+/// of them than all that came before.
+fn count_pairs(ctx: &Context<'_>, catalogue: &Catalogue, classes: &Classes) -> Result<u64, EngineError> {
+    let most = ctx.recipe.max_group;
+    let mut total = classes.count_pairs(ctx, |ours, theirs| match ours.len() + theirs.len() {
+        documents if documents > most => 0,
+        _ => ours.len() as u64 * theirs.len() as u64,
+    })?;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    for class in classes.all().filter(|class| class.len() <= most) {
+        if counts_as_equal(ctx, &mut lookup, class)? {
+            total += pair_count(class.len());
+        }
+    }
+    Ok(total)
+}
+
+/// Mean bytes of a line of the table of pairs, told by the ids of some documents.
+fn line_bytes(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
+    const SAMPLE: u32 = 1000;
+    const AROUND_IDS: u64 = r#"{"a":"","b":"","similarity":0.8}"#.len() as u64 + 1;
+    let mut lookup = Lookup::new(ctx, catalogue);
+    let sample = (0..catalogue.len()).step_by(catalogue.len().div_ceil(SAMPLE).max(1) as usize);
+    let (mut bytes, mut count) = (0, 0);
+    for document in sample {
+        bytes += lookup.names(document)?.id.len() as u64;
+        count += 1;
+    }
+    Ok(AROUND_IDS + 2 * bytes / count.max(1))
+}
+
+/// Pairs of equal documents.
+fn equals(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+) -> Result<(), EngineError> {
+    let one = 1f64.to_bits();
+    let mut lookup = Lookup::new(ctx, catalogue);
+    for class in classes.all().filter(|class| class.len() <= ctx.recipe.max_group) {
+        if !counts_as_equal(ctx, &mut lookup, class)? {
+            continue;
+        }
+        for (index, &b) in class.iter().enumerate() {
+            for &a in &class[..index] {
+                sorter.push((couple(a, b), one, one, NEAR | NEAR_BACK))?;
+            }
+            ctx.count_finished_pairs(index as u64);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the table; returns how many pairs there are.
+fn write_pairs(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    outputs: Outputs,
+    sorter: Sorter<Pairs>,
+) -> Result<u64, EngineError> {
+    let target = folder.join(pairs_name(outputs));
+    let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
+    let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let directed = ctx.directed();
+    let mut sorted = sorter.sorted()?;
+    let mut count = 0;
+    while let Some((pair, forward, backward, _)) = sorted.next()? {
+        let (a, b) = uncouple(pair);
+        let (left, right) = (first.names(a)?, second.names(b)?);
+        let reverse = directed.then(|| f64::from_bits(backward));
+        rows.push(&[
+            Cell::Text(&left.id),
+            Cell::Text(&right.id),
+            Cell::OptionalF64(Some(f64::from_bits(forward))),
+            Cell::OptionalF64(reverse),
+        ])?;
+        ctx.count_finished_pairs(1);
+        count += 1;
+    }
+    rows.finish()?;
+    Ok(count)
+}
+
+/// Writes the groups that are too large to be written as pairs; returns how many of them come from equal documents.
+fn write_groups(
+    ctx: &Context<'_>,
+    catalogue: &Catalogue,
+    folder: &Path,
+    format: RowFormat,
+    classes: &Classes,
+    large_groups: &[u64],
+) -> Result<u64, EngineError> {
+    let mut rows = MemberRows::create(ctx, catalogue, folder, ("groups", format, GROUPS))?;
+    let mut put = |members: &[u32], pairs: u64, equal: bool| {
+        let cells = [
+            Cell::U64(members.len() as u64),
+            Cell::U64(pairs),
+            Cell::Bool(equal),
+            Cell::ListOfText(&[]),
+            Cell::ListOfU64(&[]),
+        ];
+        rows.push(&cells, members)
+    };
+    for mut records in group::giants(ctx)? {
+        let mut group = Vec::new();
+        while let Some(bytes) = records.next()? {
+            match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
+                0 => {
+                    put(&group, pair_count(group.len()), false)?;
+                    group.clear();
+                }
+                document => group.push(document - 1),
+            }
+        }
+    }
+    let mut equal = large_groups.len() as u64;
+    for &pair in large_groups {
+        let (a, b) = uncouple(pair);
+        let (ours, theirs) = (classes.of(&a), classes.of(&b));
+        let mut all: Vec<u32> = ours.iter().chain(theirs).copied().collect();
+        all.sort_unstable();
+        put(&all, (ours.len() * theirs.len()) as u64, false)?;
+    }
+    let mut records = Lookup::new(ctx, catalogue);
+    for class in classes.all().filter(|class| class.len() > ctx.recipe.max_group) {
+        if counts_as_equal(ctx, &mut records, class)? {
+            put(class, pair_count(class.len()), true)?;
+            equal += 1;
+        }
+    }
+    rows.finish()?;
+    Ok(equal)
+}
+
+/// Pairs among so many documents.
+fn pair_count(documents: usize) -> u64 {
+    let documents = documents as u64;
+    documents * documents.saturating_sub(1) / 2
+}

@@ -1,0 +1,145 @@
+//! All removals of a job: in the order of the documents, and by their places in the input.
+
+use crate::catalogue::Catalogue;
+use crate::context::Context;
+use crate::error::EngineError;
+use crate::stages::order::PlaceMap;
+use crate::stages::verify::star::Removal;
+use crate::stages::verify::{self, Removals};
+use crate::store::file::{RandomAccess, Run, RunWriter};
+use crate::store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
+
+/// The file with all removals in order, beside the scratch files.
+pub(super) const SORTED: &str = "removed.sorted";
+/// The file with the size of every cluster of two or more, by kept document.
+pub(super) const SIZES: &str = "clusters.sizes";
+/// The file with the place of every removed document in the input, and its number, in the order of the input.
+const REMOVED_PLACES: &str = "removed.places";
+
+/// Brings the removals of all buckets into one order; returns how many there are.
+pub(super) fn sort_removals(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
+    for run in existing(&ctx.run_location("removing"))? {
+        crate::context::remove_if_there(&run)?;
+    }
+    let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+    let mut sorter = Sorter::new(ctx.run_location("removing"), Removals, memory);
+    for path in verify::decision_files(ctx)? {
+        let mut records = Run::open(&path, Removals::label(ctx))?.records();
+        while let Some(bytes) = records.next()? {
+            sorter.push(Removals.get(bytes))?;
+        }
+    }
+    let mut sorted = sorter.sorted()?;
+    let mut writer = RunWriter::create(&ctx.file(SORTED), Removals::label(ctx))?;
+    let (mut bytes, mut count) = ([0; 20], 0);
+    while let Some(item) = sorted.next()? {
+        Removals.put(item, &mut bytes);
+        writer.push(&bytes)?;
+        count += 1;
+    }
+    writer.finish()?;
+    Ok(count)
+}
+
+/// All removals, in the order of the input.
+pub(super) fn removals(
+    ctx: &Context<'_>,
+    mut each: impl FnMut(Removal) -> Result<(), EngineError>,
+) -> Result<(), EngineError> {
+    let mut records = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
+    let mut seen = 0u64;
+    while let Some(bytes) = records.next()? {
+        seen += 1;
+        if seen.is_multiple_of(65_536) {
+            ctx.check()?;
+        }
+        each(Removals::removal(Removals.get(bytes)))?;
+    }
+    Ok(())
+}
+
+/// Removals and cluster sizes by the places of documents in the input, for the copies of shards.
+pub(super) struct RemovalLookup {
+    removed: RandomAccess,
+    sizes: RandomAccess,
+    places: PlaceMap,
+}
+
+impl RemovalLookup {
+    /// Brings removals into the order of the input.
+    pub(super) fn prepare(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<(), EngineError> {
+        clear(&ctx.run_location("gone"))?;
+        let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+        let (mut sorter, mut places) =
+            (Sorter::new(ctx.run_location("gone"), Couples, memory), PlaceMap::open(ctx)?);
+        removals(ctx, |removal| sorter.push(couple(places.place(removal.document)?, removal.document)))?;
+        let mut sorted = sorter.sorted()?;
+        let mut writer = RunWriter::create(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?;
+        while let Some(pair) = sorted.next()? {
+            writer.push(&pair.to_le_bytes())?;
+        }
+        writer.finish()
+    }
+
+    pub(super) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        Ok(RemovalLookup {
+            removed: RandomAccess::new(Run::open(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?),
+            sizes: RandomAccess::new(Run::open(&ctx.file(SIZES), ctx.label("sizes", 8))?),
+            places: PlaceMap::open(ctx)?,
+        })
+    }
+
+    /// The places of removed documents from `first` on, below `end`.
+    pub(super) fn removed(&mut self, first: u32, end: u32) -> Result<Vec<u32>, EngineError> {
+        let mut found = Vec::new();
+        let count = self.removed.count();
+        let mut index = lower_bound(&mut self.removed, count, first, |bytes| entry(bytes).0)?;
+        while index < count {
+            let (place, _) = entry(self.removed.record(index)?);
+            if place >= end {
+                break;
+            }
+            found.push(place);
+            index += 1;
+        }
+        Ok(found)
+    }
+
+    /// The number of the document at a place.
+    pub(super) fn number(&mut self, place: u32) -> Result<u32, EngineError> {
+        self.places.number(place)
+    }
+
+    /// Returns the number of documents that a kept one stands for, itself included.
+    pub(super) fn copies(&mut self, kept_document: u32) -> Result<u64, EngineError> {
+        let count = self.sizes.count();
+        let index = lower_bound(&mut self.sizes, count, kept_document, |bytes| entry(bytes).0)?;
+        if index == count {
+            return Ok(1);
+        }
+        let (found, size) = entry(self.sizes.record(index)?);
+        Ok(if found == kept_document { size.into() } else { 1 })
+    }
+}
+
+fn entry(bytes: &[u8]) -> (u32, u32) {
+    uncouple(Couples.get(bytes))
+}
+
+fn lower_bound(
+    access: &mut RandomAccess,
+    count: u64,
+    wanted: u32,
+    key: impl Fn(&[u8]) -> u32,
+) -> Result<u64, EngineError> {
+    let (mut low, mut high) = (0, count);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if key(access.record(middle)?) < wanted {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
