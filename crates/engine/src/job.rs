@@ -231,7 +231,7 @@ impl JobManifest {
     /// The manifest that stands there, if any.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
         let Some(line) = read_manifest(path)? else { return Ok(None) };
-        let what = "it is the ticket of another command, or of another program".to_owned();
+        let what = "it is the manifest of a job of another command, or of another program".to_owned();
         let manifest = serde_json::from_str(&line).ok();
         manifest.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
     }
