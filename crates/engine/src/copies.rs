@@ -1,8 +1,8 @@
 //! Copies of shards in a folder, without some of their documents.
 //!
-//! They are made for what a job keeps (`kept`) and for what a list leaves (`patch`: found in one pass, copied in a second
-//! one). The digest of the bytes and the counts of the records that were read for a copy are compared with those of the
-//! first reading; `copy_journal` says which copies are done.
+//! They are made for what a job keeps or removes, and for what a list leaves ([`crate::patch`]: found in one pass, copied
+//! in a second one). The digest of the bytes and the counts of the records that were read for a copy are compared with
+//! those of the first reading; `copy_journal` says which copies are done.
 
 use std::ops::ControlFlow;
 use std::path::Path;
