@@ -1,4 +1,6 @@
 //! `dedup`, `pairs` and `compare`: a job in a folder of its own, which is taken away unless it was asked for.
+//!
+//! Results are the rows of the job's own files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Records that were rejected: how many, for which reasons, and how many are too many.
+//!
+//! Jobs compare the count with the limit when all of a corpus has been read, and before anything is decided.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,10 @@
 //! Options for reading a corpus: everything that changes which documents come out.
+//!
+//! The memory of a reader: a window of at most [`ReadOptions::max_document_bytes`] (and 1.5 times that while it grows), 4
+//! MiB of compressed bytes that can be read again, and the buffers of one document. Beside that, decoders take what the
+//! writer of a file chose: the window of a zstd frame or an xz stream, the pages of Parquet. All readers at once may take
+//! half of the bytes for buffers for these ([`DecoderBudget`]); what does not fit is refused with the memory that would
+//! do.
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};

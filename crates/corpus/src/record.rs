@@ -1,4 +1,8 @@
 //! The record counter that all readers share: it numbers records and names those without an id.
+//!
+//! A document's place is its shard and its record number there. Rejected records count, skipped ones do not. So shards
+//! can be read on any number of threads, and the ordinal of a document in its corpus follows from the counts of the
+//! shards before its own.
 
 use std::fmt::Write;
 use std::sync::Arc;

@@ -2,6 +2,8 @@
 //!
 //! A table is read where it is in memory: each thread takes a stretch of rows and borrows their texts, and a row is
 //! found again by its number.
+//!
+//! Documents of a table need no spool: whoever wants one again reads its row.
 
 use std::fmt;
 use std::sync::Arc;

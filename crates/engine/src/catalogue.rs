@@ -1,4 +1,7 @@
 //! All documents of a job by number: which unit and shard they are in, their rows, their names.
+//!
+//! Numbers are 32 bits wide: up to four thousand million records in one job, and a quarter less to sort than with wider
+//! ones.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Is a finished folder what its summary says, and do its results hold together?
+//! A check of a finished folder: every file against its digest in the summary, and the tables of results against each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,4 +1,7 @@
 //! Results that survive: digests of all files of a finished folder, and a summary that is there last.
+//!
+//! `summary.json` is written when all other files are on the disk. It has the length and the XXH3-128 of each, and ends
+//! with a checksum of itself, as `run.json` does. [`crate::check`] compares a finished folder with it.
 
 use std::collections::BTreeMap;
 use std::fs::File;

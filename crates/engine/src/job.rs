@@ -1,4 +1,18 @@
 //! A job: a folder, a recipe, an input, and the stages from the first to the last.
+//!
+//! [`Job::open`] takes a folder and locks it, [`OpenJob::run`] goes through the stages, and [`OpenJob::finish`] writes
+//! `summary.json` last. What stages leave behind are run files, also counts and other facts that a later process goes on
+//! from (`Context::save`): checked when they are read, and renamed when they are whole.
+//!
+//! The input must stay as it is. Marks of all files (size, time, a digest of standard input or of an object's tag) are
+//! taken when the corpus is opened, before anything is read, and are kept in the manifest and in `run.json`. A shard is
+//! looked at before and after each reading. A digest of its bytes, taken as they pass, is kept with its unit and
+//! compared, as are the counts of its records, when it is copied.
+//!
+//! A job goes on with another list of files when no file that was read is gone or changed. A unit that is done stays
+//! where it has the same shards under the same number; others, and all that came after the sketch, are made anew. Methods
+//! that must see all documents first, and `compare`, refuse another list. A table in memory cannot be told from another
+//! one, so that a job on one wants a new folder.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -212,7 +226,7 @@ impl JobManifest {
     /// The manifest that stands there, if any.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
         let Some(line) = read_manifest(path)? else { return Ok(None) };
-        let what = "it is the ticket of another command, or of another program".to_owned();
+        let what = "it is the manifest of a job of another command, or of another program".to_owned();
         let manifest = serde_json::from_str(&line).ok();
         manifest.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
     }

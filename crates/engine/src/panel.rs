@@ -2,6 +2,8 @@
 //!
 //! Some methods propose pairs; one more may be there only to be asked about them. Of each document the panel keeps one
 //! record: for every method its length and its payload, one behind the other.
+//!
+//! A document without keys has no signature. It is marked as such, and the method is not asked about it.
 
 use lookalike_methods::{Method, OwnMeasure, Score, Sketch};
 use lookalike_text::Profile;

@@ -3,6 +3,15 @@
 //! A unit is a stretch of the input: one large shard, or many small ones. Each unit under way has a driver, which
 //! reads documents, packs them into batches for the workers, and takes the results back in order. So one large file
 //! keeps all threads busy as well as many small ones do, and what is written never depends on who finished first.
+//!
+//! Of JSON lines a driver only finds the ends. A block of lines goes to a worker together with its buffer, and buffers
+//! come back to be used again. Batches are cut by bytes and by records, so that a million short or rejected records are
+//! never in memory together.
+//!
+//! Documents above 2 MiB are handled by one worker at a time, which frees its buffers afterwards. While one is read it
+//! takes 5 bytes per byte and 50 per word (place, hash, symbol, block), about ten times its size. Words are counted in
+//! the compatibility normal form, which can be eleven times as long as the text, and each byte that it is longer takes 2
+//! more. A memory cap that is too small for a document stops the run with the figure that would do.
 
 use std::collections::VecDeque;
 use std::ops::Range;

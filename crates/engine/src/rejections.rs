@@ -1,4 +1,6 @@
 //! Records that could not be read: whose they are, and whether they are too many.
+//!
+//! Each corpus is compared with its own `--max-rejected`, once all is read and before anything is decided.
 
 use lookalike_corpus::{Corpus, Item, Losses, MaxRejected};
 

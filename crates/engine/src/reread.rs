@@ -1,4 +1,8 @@
 //! Documents read again from their shards, each from where it stands.
+//!
+//! JSON lines in files that are not compressed, and tables in memory, need no spool: a row says where its document
+//! stands, candidates are read again from there, and a digest in the row tells whether a document is still what it was.
+//! `--spool disk` and `--spool none` decide for all input alike.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -6,6 +6,9 @@
 //! [`NEAR`]. In the old crawl every 26th page is a twin, a near-duplicate of another old page, so that judgments
 //! meet. Pages of different stories have less than half of their words in common.
 //!
+//! Everything follows from the number of a page's story and the seed. A test joins all pages with all: it finds the
+//! near-duplicates of judged pages that the truth names, and no others.
+//!
 //! ```
 //! use lookalike_generate::crawls::{CrawlItem, Crawls, NEAR};
 //!

@@ -10,6 +10,8 @@
 //! let mirrors = sample().truth().filter(|pair| pair.kind == Kind::Mirror);
 //! assert!(mirrors.into_iter().all(|pair| pair.intersection == pair.union));
 //! ```
+//!
+//! `crates/lookalike/tests/truth.rs` reads all planted pairs of the sample back through the readers and extractors.
 
 use serde::{Deserialize, Serialize};
 

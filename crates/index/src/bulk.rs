@@ -1,4 +1,6 @@
 //! Adding a whole corpus to an index, or querying it: documents are examined and looked up on all threads, and decided in their order.
+//!
+//! Every write carries how far the input was taken, so that a killed run goes on from the log.
 
 use std::sync::Mutex;
 

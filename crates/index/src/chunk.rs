@@ -2,6 +2,9 @@
 //! never changes; two neighbours are joined into a new one.
 //!
 //! The log consists of chunks, too: everything that one write added, whole or not at all.
+//!
+//! Tables are sorted lists of postings (key, number, tag): one for the keys of each method, then ids, words, documents
+//! with the same words, and the documents that a kept one stands for.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The manifest: the list of the files of the index. Replaced as a whole, so that it always describes one moment.
+//! The manifest: the list of the files of the index, that is its segments and its first log, with counts and the secret. Replaced as
+//! a whole, so that it always describes one moment.
 
 use std::fs::File;
 use std::io::Write;

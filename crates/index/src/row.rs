@@ -1,4 +1,8 @@
 //! The fixed-width record kept for each document.
+//!
+//! Rows of earlier parts are never written again. A document that is deleted, or decided anew because its witness is
+//! gone, is a [`Change`] in a newer part, and merging parts folds it into the row. Of a deleted document nothing but the
+//! row is left then; of the first with its words also its record and keys, as long as others have these words.
 
 /// A number that no document has.
 pub(crate) const NO_DOCUMENT: u32 = u32::MAX;

@@ -10,6 +10,9 @@
 //! | `s00000001.fence0` … | the first key of every block of a table; stays in memory | 8 per block of 4 KiB |
 //! | `s00000001.filter0` … | which keys a table surely does not have; in memory, where there is room | 1.5 per key |
 //! | `s00000001.changes` | what changed of documents of earlier segments | 16 each |
+//!
+//! Blocks are short and have a checksum each: 1 KiB of rows, names and records, 2 KiB of texts, 4 KiB of tables. Filters
+//! take up to 384 MB.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};

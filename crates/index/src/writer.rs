@@ -1,4 +1,10 @@
 //! The writer of an index: one at a time, and every change is in the log before it is visible.
+//!
+//! Documents are examined and looked up by whoever adds them, on any number of threads. The writer looks only at what
+//! came since then, decides, appends everything that waits as one frame of the log, and then lets all readers see it.
+//!
+//! A key takes up to `max_group` documents, then kept ones up to four times as many, then none. Answers are those of
+//! `pairs` within that, and a subset beyond; what was left out is counted.
 
 use std::fs::File;
 use std::sync::Arc;

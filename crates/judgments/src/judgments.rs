@@ -1,4 +1,7 @@
 //! Files of judgments.
+//!
+//! A judgment is its line: columns are looked up in it, and it is written back with one of them changed. The reader
+//! accounts for every line: a judgment, a blank line, a remark, or an error with file, line and reason.
 
 use std::collections::VecDeque;
 use std::io::BufRead;

@@ -5,6 +5,8 @@
 //! and independent ones otherwise. So each document is taken with probability q, and a pair with J·q + (1−J)·q², nearly q
 //! for near-duplicates. What is counted in the sample is weighted by the inverse of that. Of many equal texts only a few are
 //! taken.
+//!
+//! Pairs of one cluster are found or missed together, so an interval counts clusters (Kish), not pairs.
 
 use std::collections::{BTreeMap, HashMap};
 

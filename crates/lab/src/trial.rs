@@ -1,7 +1,8 @@
 //! One configuration of methods on the lab's copy of a corpus: the pairs that it accepts by itself, and what that took.
 //!
-//! Each configuration runs as a job of its own, whose pairs are kept in a small file and whose folder is then taken away.
-//! What was run before is not run again; so a comparison that was stopped goes on, and experiments share their trials.
+//! Each configuration runs as a job of its own on a copy of the corpus, so that texts are extracted once. Its pairs are
+//! kept in a file of 16 bytes each, and its folder is then removed. What was run before is not run again; so a comparison
+//! that was stopped goes on, and experiments share their trials.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};

@@ -15,6 +15,9 @@
 //!   that an engine has
 //! - [`baselines`]: published estimators, for comparison
 //! - [`regression`]: the reduction of the error by a known mean
+//!
+//! `examples/known` builds engines of known size, or asks one over HTTP, and prints the errors of all estimators;
+//! `scripts/census` does so with the commands. Figures are in `docs/census.md`.
 
 pub mod baselines;
 pub mod classes;

@@ -15,6 +15,9 @@
 //! excess over 1 is divided by `ρ`: the mean stays the same. How often looking up pays is learned on the way, apart for words that
 //! are expected to find few pages and for those that may find too many, and apart for words with digits, which engines cut in many
 //! ways.
+//!
+//! **Missing answers.** A query without an answer finds nothing, in the own corpus as in the engine, and pages that could
+//! not be fetched are stood for by the others of the draw. Intervals allow for draws that are skewed or few.
 
 use lookalike_census::Random;
 use lookalike_search_engines::EngineError;

@@ -1,4 +1,7 @@
 //! Descriptions of the methods, and the list of all of them.
+//!
+//! The list is the registry and the help at once: a method is found by its name here, and `lookalike methods` prints what
+//! stands here.
 
 use crate::{Method, MethodError, Setting, Spec};
 

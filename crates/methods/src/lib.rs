@@ -23,6 +23,20 @@
 //! # Ok::<(), lookalike_methods::MethodError>(())
 //! ```
 //!
+//! Beside keys and accept, a method may implement these parts of [`Method`]:
+//!
+//! | part | meaning | methods |
+//! |---|---|---|
+//! | [`counts_keys`](Method::counts_keys) | the number of shared keys counts; all others look at payloads alone and can be asked about any two documents, as `--filter` does | `mod`, `dsc`, `dsc-ss`, `sif`, `koala`, `cops`, `spex` |
+//! | [`longest_partner`](Method::longest_partner) | bound on the length of a partner, by which the engine cuts groups | `decomposition`, `three-plus-five`, `spex` |
+//! | [`is_query_only`](Method::is_query_only) | keys that only ask; shared keys are then counted both ways | `koala`, `simhash:search=probabilistic` |
+//! | [`max_documents_per_key`](Method::max_documents_per_key) | keys of more documents are dropped | `mod`, `dsc`, `cops` |
+//! | [`rejection_reason`](Method::rejection_reason) | rejects documents that are not what the method reads | `simhash:from=hex` |
+//! | [`own_measure`](Method::own_measure) | a measure that decides where pairs are not verified | `decomposition`, `fuzzy` |
+//! | [`split`](Method::split) | stricter keys for groups that are too large | `simhash`, `supershingles` |
+//! | [`lexicon`](Method::lexicon) | the words of the corpus must be counted first | those that weigh words |
+//! | [`survey`](Method::survey) | further passes over the corpus come first | `exact`, `koala`, `spex`, `fuzzy`, `descriptive-words` |
+//!
 //! - [`spec`]: a method as typed, `name:key=value,…`
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them

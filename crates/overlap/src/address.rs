@@ -1,4 +1,4 @@
-//! Addresses in normal form, their hosts and top-level domains.
+//! Addresses in normal form, their hosts, registered domains (by Mozilla's list of public suffixes) and top-level domains.
 //!
 //! The normal form needs no answer of a server: scheme and host in lower case, no default port, no fragment, and `/` for an empty
 //! path. The canonical form joins addresses that nearly all servers treat as one, see [`canonical`]. Text without a scheme and a

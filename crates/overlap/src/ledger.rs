@@ -1,8 +1,9 @@
 //! Counts over the pairs between two corpora, in one pass over a stream of pairs.
 //!
-//! The pairs of one left document follow each other; their segments of the right side may come in any order. Nothing is kept of a
-//! left document once the next one comes, so that memory does not grow with either corpus. The counts are those that
-//! [`crate::transfer`] takes over lists; here a document is *found* by a method when the method accepts one of its pairs.
+//! The pairs of one left document follow each other; their segments of the right side may come in any order. Nothing is
+//! kept of a left document once the next one comes, so that memory does not grow with either corpus. The counts are those
+//! that [`crate::transfer`] takes over lists (a property test compares the two); here a document is *found* by a method
+//! when the method accepts one of its pairs.
 
 use std::collections::BTreeMap;
 

@@ -31,6 +31,8 @@
 //! - `review_page`: one pair at a time, for a person who judges
 //! - [`parts`]: the writer, pictures and tables, for pages that others make
 //! - `addresses`, `calendar`: words that belong to addresses, words that belong to dates
+//!
+//! See a page with `cargo run -p lookalike-report --example report -- report.html`.
 
 mod addresses;
 mod calendar;

@@ -6,6 +6,9 @@
 //! recorded answer as it was for the call itself, the first time that a run uses it; so a run ends where it would have ended
 //! without a transcript, and an estimate states its full cost, whichever run made the calls. The calls really made are counted
 //! beside it.
+//!
+//! A question that failed stays failed in the record until it is to be asked anew, else two runs would differ. Twenty
+//! calls in a row without an answer end a run, and so do twenty fetches before the first page.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,7 @@
 //! Bodies of requests, read within limits of size and time.
+//!
+//! A small body is read before a slot for work is taken, so that slow senders keep no slot from others; a large one needs
+//! a slot first.
 
 use std::time::Duration;
 

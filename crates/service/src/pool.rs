@@ -1,4 +1,6 @@
 //! Threads for work that takes long: reading texts, sketching, comparing. The threads that hold connections never do any.
+//!
+//! There is one for each core unless told otherwise, each with buffers of its own.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;

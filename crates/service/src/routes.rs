@@ -1,4 +1,8 @@
 //! Every address, and the access check before them.
+//!
+//! One layer around every request checks the token or the cookie, or, where no tokens are needed, that the request came
+//! to this machine by a name of its own; and that requests of browsers which change something come from its own pages. It
+//! also sets the headers of answers, counts and logs.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;

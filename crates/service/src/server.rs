@@ -2,6 +2,9 @@
 //!
 //! Each is led by hand: the headers of a request must come within a time limit, there is a bounded number of connections, and
 //! when the service ends those at work come to their end first.
+//!
+//! `scripts/browser` uses the pages in a real Chromium (`outside/`), `scripts/malformed` sends requests made from
+//! `/openapi.json`.
 
 use std::convert::Infallible;
 use std::io::ErrorKind;

@@ -1,7 +1,8 @@
 //! Detection of the processor's instruction sets, once and at run time: one binary is fast everywhere.
 //!
 //! Code for several processors is written once, generic over the operations that differ, and built once for each
-//! [`Cpu`]. Tests run all that the machine has and hold them to the portable one.
+//! [`Cpu`]. Tests run all that the machine has and hold them to the portable one. On ARM there is the portable one alone, built for
+//! what every such processor has.
 
 /// A set of instructions that code was built for. The portable one runs everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

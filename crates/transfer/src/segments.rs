@@ -1,4 +1,6 @@
 //! The right side of a comparison in parts, in their order.
+//!
+//! A segment has whole shards.
 
 use lookalike::engine::compared::{ShardRange, Side};
 

@@ -1,4 +1,8 @@
 //! A transfer: judged documents of an old corpus found in a new one, and their judgments with them.
+//!
+//! Judged documents are copied, and the copy is the left side of a comparison; their near-duplicates on the right side
+//! take over their judgments. Judgments and near-duplicates of judged documents are in memory, some hundred bytes each;
+//! documents never are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;

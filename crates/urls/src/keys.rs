@@ -1,4 +1,7 @@
 //! The key of a document's address: what addresses are sorted, and found to be one, by.
+//!
+//! Keys are sorted by host, then by address: groups with both sides are shared, and all that is counted for a host comes
+//! together, so that no table of hosts is in memory. A key takes 30 bytes on disk, and all sides go through one merge.
 
 use lookalike::engine::store::sort::{Codec, Rebase};
 use lookalike::text::hash::Secret;

@@ -4,6 +4,14 @@
 //! disk while they are sorted, and a bit or two of memory. Addresses are never all in memory: their digests are sorted, groups with
 //! both sides are shared, and only what is shared is read a second time.
 //!
+//! | stage | reads | leaves behind | goes on by |
+//! |---|---|---|---|
+//! | `read` | input | per unit: digests of addresses, sorted; hosts; rejections | unit |
+//! | `join` | digests | rows by host, documents that are wanted | stage |
+//! | `fetch` | input | names and texts of those | stage |
+//! | `measure` | document copy | similarity of the documents behind an address | stage |
+//! | `overlap`, `tables`, `persistence` | all of it | results | file |
+//!
 //! - `read`: every address becomes a key, sorted
 //! - `join`: documents of one address come together
 //! - `fetch`: those that share one are read again, for their names and texts

@@ -1,4 +1,6 @@
 //! Several snapshots: what became of the left corpus's pages over time.
+//!
+//! Snapshots are further sides of the same join, so that pages of the left corpus are followed through all of them.
 
 use std::io::Write;
 

@@ -2,7 +2,7 @@
 //! eigenvalue of the walk to random neighbours, links followed forth and back.
 //!
 //! A web of several components has no gap, so that of its largest one is reported. Eigenvalues are found by inverse power iteration
-//! ([`crate::spectrum`]), to a thousandth on large webs.
+//! ([`crate::spectrum`]), to a thousandth on large webs; webs of more than ten million links are refused.
 
 use serde::Serialize;
 

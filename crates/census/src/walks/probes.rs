@@ -1,9 +1,10 @@
 //! Probes behind the pages that were hardly noticed.
 //!
-//! Walkers that begin in one corner of the web may find it closed on all sides but for a few links, and never take these; nothing
-//! they see changes then, and all signs of rest are there. So a part of the budget goes into looking for ways out: a probe begins at
-//! a page that walkers know of by one link only and have not visited, and goes on, as long as it can, to pages that they do not know of
-//! at all. A probe samples nothing; it makes the list of pages longer that are there for certain.
+//! Walkers that begin in one corner of the web may find it closed on all sides but for a few links, and never take these;
+//! nothing they see changes then, and all signs of rest are there. So a part of the budget, a fifth by default, goes into
+//! looking for ways out: a probe begins at a page that walkers know of by one link only and have not visited, and goes
+//! on, as long as it can, to pages that they do not know of at all. A probe samples nothing; it makes the list of pages
+//! longer that are there for certain.
 //!
 //! Walkers stand on two sides, by turns (the visits of a single walker by its first and its second half). Each side sends its own
 //! probes, from what it knows by itself. So what one side knows of is a set of pages that the other side had no part in choosing,

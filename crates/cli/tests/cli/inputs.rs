@@ -289,7 +289,7 @@ fn force_begins_anew_and_leaves_other_files_alone() {
         &left.into_iter().filter(|(name, _)| !name.starts_with("kept/")).collect(),
         "forced",
     );
-    // A job whose ticket is broken, and a folder that holds none.
+    // A job whose manifest is broken, and a folder that holds none.
     fs::remove_file(job.join("summary.json")).unwrap();
     folder.file("job/work/job.json", "broken");
     folder.file("job/work/lock", "");

@@ -1,9 +1,9 @@
 //! Framing of records whose declared lengths may be wrong: the end of each, and the beginning of the next.
 //!
-//! Crawl files state the length of every record, and some of them lie: lengths were computed before line ends
-//! were changed, or a crawler was stopped halfway. A length is believed when a record, or the end, stands
-//! behind it. Otherwise the next thing that looks like a record decides: no record ever swallows its
-//! neighbour. Every search ends where the next frame begins, so no byte is searched more than a few times.
+//! Crawl files state the length of every record, and some of them, ClueWeb09's among them, lie: lengths were computed
+//! before line ends were changed, or a crawler was stopped halfway. A length is believed when a record, or the end,
+//! stands behind it. Otherwise the next thing that looks like a record decides: no record ever swallows its neighbour.
+//! Every search ends where the next frame begins, so no byte is searched more than a few times.
 
 use std::io;
 use std::ops::Range;

@@ -1,4 +1,7 @@
 //! Files that are sound and cannot be read all the same: archives, other compressions, encrypted files.
+//!
+//! Such a file is an error that names it, never damage that is rejected and passed over. Windows of compressed members
+//! that are too wide for the memory (`window`) are refused likewise.
 
 use std::io;
 

@@ -73,6 +73,10 @@ fn ends_or_goes_on(rest: &str) -> bool {
 }
 
 /// The folder of the copies, and the settings by which they are written.
+///
+/// Copies are made for what a job keeps or removes, and for what a list leaves ([`crate::patch`]: found in one pass,
+/// copied in a second one). The digest of the bytes and the counts of the records that were read for a copy are compared
+/// with those of the first reading; a journal says which copies are done.
 pub(crate) struct Copies<'c> {
     /// The folder, which is there.
     pub(crate) root: &'c Path,

@@ -1,4 +1,6 @@
 //! A forecast of the disk that a run will take, made while scratch files grow: a run that will not fit stops before the disk is full.
+//!
+//! It goes by what the part of a stage that is done has taken.
 
 use std::time::{Duration, Instant};
 

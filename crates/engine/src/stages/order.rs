@@ -15,6 +15,10 @@
 //!
 //! What comes before the sketch knows places alone. That matters to one method: `exact` looks at one document in eight, by place,
 //! to see which shingles are rare, and so proposes other pairs beside those that it finds.
+//!
+//! Whatever goes back to the input (symbols, copies of shards, texts, segments) asks for the place of a number, or for
+//! the number of a place (`PlaceMap`). No text is copied. A property test compares all of it with a job on a sorted copy
+//! of the corpus.
 
 use std::ops::Range;
 use std::path::PathBuf;

@@ -13,6 +13,10 @@
 //!
 //! A file that is on the disk is never removed or replaced before all that was made of it is there as well. A line is the checksum of the
 //! line before it and of its own words, and the words: a line that cannot be believed is the end.
+//!
+//! Files are put on the disk every ten seconds at most, and for at most a twentieth of the time; a short job waits for no
+//! disk before its end. Files in `work/` that are none of a stage's, such as the manifest and the lock, are named in
+//! `job::OTHERS` and stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;

@@ -1,4 +1,6 @@
 //! Records in order: sorted in memory up to a bound, in sorted runs on disk beyond it, merged when read.
+//!
+//! A run may carry a mark, and a later process goes on behind the last one that does ([`Sorter::resume`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,8 @@
 //! The papers' experiments, one file each: what was asked there, asked of a collection of one's own.
 //!
 //! An [`Experiment`] gets an [`ExperimentContext`] and fills in a [`Study`]: measured figures, the published ones beside
-//! them, and a picture where the paper has one. Figures are never tuned towards the paper; what differs is explained.
+//! them, and a picture where the paper has one. Figures are never tuned towards the paper; a report says what moves a
+//! method away from its published figures.
 
 mod algorithms;
 mod encyclopedia;

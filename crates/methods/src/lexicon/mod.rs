@@ -4,9 +4,9 @@
 //! a part of the document's highest, are distributed. For the collection: the number of documents that have words (N)
 //! and of words in them. Methods that weigh words get theirs from the corpus they work on, or from another.
 //!
-//! In memory a word costs about 17 bytes. For [`LexiconDetail::Counts`] words that occur once are not held, since an
-//! unknown word counts as one that occurs once; [`LexiconDetail::Words`] does hold them, and
-//! [`LexiconDetail::Everything`] the spelling and distribution of all.
+//! In memory, where words are sorted by hash as on disk, a word costs about 17 bytes. For [`LexiconDetail::Counts`] words
+//! that occur once are not held, since an unknown word counts as one that occurs once; [`LexiconDetail::Words`] does hold
+//! them, and [`LexiconDetail::Everything`] the spelling and distribution of all.
 //!
 //! - `file`: lexicons on disk, written and read as a stream
 

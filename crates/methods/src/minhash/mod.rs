@@ -3,6 +3,9 @@
 //! Some `values` are drawn from a document's shingles so that two documents agree in each of them with a
 //! probability of their Jaccard similarity. Bands of values are the keys; the low bits of all values are the payload.
 //!
+//! Bands and rows follow from threshold and recall unless they are given. Pairs are dropped before they are measured only
+//! when their estimate is four standard errors below the threshold, so that the estimate costs no recall.
+//!
 //! - `fast`, `classic`, `rabin`: families of values; equal estimates, unequal costs
 //! - `bands`: keys from values
 

@@ -12,6 +12,9 @@
 //!
 //! Fingerprints that somebody has already can be given instead of texts, as hexadecimal digits.
 //!
+//! 32 bits folded from the fingerprint stand in place of a document's length: pairs that met by accident are told apart
+//! by these before candidates are sorted.
+//!
 //! - `vote_counter`: from n-grams to the fingerprint
 //! - `votes`: counting for all bits at once
 //! - `hash_set`: n-grams that count once

@@ -1,4 +1,7 @@
 //! The hosts that requests may go to: those that a description names, and no others.
+//!
+//! Redirects to others are not followed, and no proxy of the environment is used. Secret headers go to the host of
+//! `search` alone, and into no transcript.
 
 use ureq::http::Uri;
 

@@ -1,4 +1,7 @@
 //! Character encodings: from bytes to Unicode, whatever the page claims.
+//!
+//! In this order: a byte order mark; what the transport says, such as an HTTP header; what the document declares; valid
+//! UTF-8; statistics of the bytes.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};

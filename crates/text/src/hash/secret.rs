@@ -11,6 +11,11 @@
 //!   The same bijection hides what is linear in them from the polynomial that windows are hashed by.
 //! - Sequences go through 32 lanes, each a chain of bijections, so that sequences with one difference in a lane never meet
 //!   there, and others by chance alone; XXH3-128 of the lanes is their digest.
+//!
+//! The secret of a job, and of a comparison of addresses, stands in the manifest of its folder, that of an index in the
+//! index's manifest, and that of a run on Spark in its work folder; else it is the secret of the process. Shingles, equal
+//! documents, groups of `--within`, ids and addresses are compared by it, and nothing is ordered or sampled by it. Both
+//! hashes of a word are made in one pass.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;

@@ -1,4 +1,8 @@
 //! Lines that are taken out of a shard together and can be read by any thread.
+//!
+//! The thread that reads a shard only finds where lines end, and hands out whole blocks (`Reader::lines`). A
+//! [`LineReader`] reads all lines of a block elsewhere, or only those that are wanted. Of a table in memory a block is a
+//! range of row numbers.
 
 use std::ops::Range;
 use std::sync::Arc;

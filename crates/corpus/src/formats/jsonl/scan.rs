@@ -2,7 +2,7 @@
 //!
 //! It takes what lines usually are: an object whose wanted fields are strings, ids also whole numbers, and whose
 //! other fields are anything. Whatever else stands there, mistakes first of all, it leaves to the parser, which
-//! says what is wrong in its own words. What it does take, it reads exactly as the parser would.
+//! says what is wrong in its own words. What it does take, it reads exactly as the parser would; property tests compare the two.
 
 use std::ops::Range;
 

@@ -1,4 +1,6 @@
 //! The records of a shard that cannot be read, as they stand.
+//!
+//! They come from a second reading of the same bytes, so that no reader has to keep what it rejects.
 
 use std::io;
 use std::path::Path;

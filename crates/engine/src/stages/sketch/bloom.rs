@@ -2,6 +2,9 @@
 //!
 //! A Bloom filter in blocks of a cache line. A key that it lets through by chance costs a posting that no other document shares, so
 //! its size, and with it the memory cap, changes no result.
+//!
+//! The smaller corpus is sketched first, and its keys become the filter. Of the larger one only keys that pass are kept,
+//! and nothing to measure by of documents without one.
 
 use std::ops::Range;
 

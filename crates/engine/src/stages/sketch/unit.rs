@@ -1,7 +1,8 @@
 //! The files of one unit, written from the sketches of its batches, with checkpoints that a later process goes on from.
 //!
-//! A checkpoint (`u000000.begun`) says how long every file was, which key runs were there and how many records had been read. A
-//! process that finds one cuts the files back to it and passes over these records: they are read, and nothing is made of them.
+//! A checkpoint (`u000000.begun`), taken every 20 seconds, says how long every file was, which key runs were there and
+//! how many records had been read. A process that finds one cuts the files back to it and passes over these records: they
+//! are read, and nothing is made of them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -5,6 +5,8 @@
 //! they stand are, a part of a bucket at a time; others are brought together in one pass forwards over the spool or the
 //! input. Each part is measured and decided by itself. A component too large for memory is gone through piece by piece.
 //!
+//! A class of equal documents that is near nothing else is gone through in its file, however many documents it has.
+//!
 //! - `partition`: components and buckets
 //! - `parts`: a bucket without what is told apart, in parts
 //! - `bucket`: one part in memory

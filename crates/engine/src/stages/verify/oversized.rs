@@ -2,6 +2,9 @@
 //! two pieces of the component at a time, to measure them or at least to tell those apart that need not be. Documents
 //! are decided as many at a time as fit: what these will ask for is measured first, the kept documents that it takes
 //! brought in piece by piece; what comes up on the way is read from disk one by one.
+//!
+//! A document that waits to be decided takes 36 bytes of memory, and 100 where documents are not kept in the order of the
+//! input.
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -1,4 +1,8 @@
 //! A bucket in parts: documents that hang together through candidates that are not told apart.
+//!
+//! Candidates that payloads tell apart are dropped first. What still hangs together becomes parts of about 2 MB of
+//! shingles, each read, measured and decided by one thread: sets stay in a cache, and memory does not grow with the
+//! candidates. Where documents cannot be read from anywhere (compressed input), a bucket is one part.
 
 use std::cmp::Reverse;
 

@@ -12,6 +12,9 @@
 //!
 //! Few of the pairs that a method proposes decide anything: of a hundred copies each need be compared with the kept one
 //! alone. So `star` takes candidates as they are, and has a pair measured only when one of its documents is decided.
+//!
+//! `pairs` and `components` measure all candidates. Which pairs are measured depends on the candidates and the keep order
+//! alone, so that counts, histogram and samples are the same for any memory and any number of threads.
 
 use std::collections::HashMap;
 
