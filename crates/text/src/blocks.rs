@@ -9,7 +9,8 @@ pub(crate) struct BlockMasks {
     pub(crate) non_ascii: u64,
 }
 
-/// Most offsets that one call of [`Blocks::bit_offsets`] may write.
+/// Most offsets that one call of [`Blocks::bit_offsets`] may write: one for each bit, and up to sixteen that
+/// do not count.
 pub(crate) const MAX_OFFSETS: usize = 64 + 16;
 
 /// The operations that processors do differently.
@@ -25,7 +26,7 @@ pub(crate) trait Blocks {
     fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]);
 }
 
-/// In plain code, of which the compiler makes what it can.
+/// In plain code, of which the compiler makes what it can. Runs on every processor.
 pub(crate) struct Portable;
 
 impl Blocks for Portable {
@@ -33,6 +34,8 @@ impl Blocks for Portable {
     fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
         let mut flags = [0u8; 64];
         for ((out, flag), &byte) in out.iter_mut().zip(&mut flags).zip(block) {
+            // One comparison for a range: what is below `A` wraps round to a large number. The conditions
+            // become masks, so that the compiler can make vectors of the loop.
             let small = byte | if byte.wrapping_sub(b'A') < 26 { 0x20 } else { 0 };
             let word = small.wrapping_sub(b'0') < 10 || small.wrapping_sub(b'a') < 26;
             *out = small;
@@ -89,7 +92,8 @@ mod x86 {
                 let (words, non_ascii) = unsafe {
                     let bytes = _mm256_loadu_si256(block.as_ptr().add(32 * half).cast());
                     let all = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-                    // Smaller or equal without sign: the minimum of both is the first.
+                    // Smaller or equal without sign, for which AVX2 has no comparison: the minimum of both is
+                    // the first.
                     let up_to = |value, most| _mm256_cmpeq_epi8(_mm256_min_epu8(value, most), value);
                     let capital = up_to(_mm256_sub_epi8(bytes, all(b'A')), all(25));
                     let small = _mm256_or_si256(bytes, _mm256_and_si256(capital, all(0x20)));
@@ -145,6 +149,9 @@ mod x86 {
             // and there are at most four; the instructions are there by the trait's contract.
             unsafe {
                 let numbers = _mm512_loadu_si512(NUMBERS.as_ptr().cast());
+                // One instruction moves the numbers of all set bits to the front, in order. They are bytes;
+                // sixteen at a time are widened to 32 bits, and most blocks begin or end no more than sixteen
+                // words.
                 let mut bit_offsets = _mm512_maskz_compress_epi8(bits, numbers);
                 let base = _mm512_set1_epi32(base.cast_signed());
                 let mut left = bits.count_ones();
@@ -157,6 +164,7 @@ mod x86 {
                     }
                     left -= 16;
                     target = target.add(16);
+                    // The next sixteen bytes to the front.
                     bit_offsets = _mm512_alignr_epi64::<2>(_mm512_setzero_si512(), bit_offsets);
                 }
             }

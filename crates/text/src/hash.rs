@@ -50,6 +50,9 @@ pub fn digest(bytes: &[u8]) -> u128 {
 /// Spreads every bit of `z` over the whole result; no two inputs give the same one.
 #[inline]
 pub fn mix(z: u64) -> u64 {
+    // The last step of SplitMix64. A product carries bits upwards only, so a shift brings the upper ones down
+    // before each. Every step can be undone: an XOR with its own higher bits, and a product with an odd
+    // number.
     let z = (z ^ (z >> 30)).wrapping_mul(MIX_1);
     let z = (z ^ (z >> 27)).wrapping_mul(MIX_2);
     z ^ (z >> 31)
@@ -128,6 +131,7 @@ impl<'w> Grams<'w> {
         let first = self.end - self.n;
         let done = many::grams(&self.words[first..first + most + self.n - 1], self.n, out);
         if done > 0 {
+            // Windows that were not rolled have left no sum behind to roll on from.
             self.end += done;
             self.sum = polynomial(&self.words[self.end - 1 - self.n..self.end - 1]);
         }
@@ -142,6 +146,8 @@ impl Iterator for Grams<'_> {
     fn next(&mut self) -> Option<u64> {
         let entering = *self.words.get(self.end - 1)?;
         self.sum = self.sum.wrapping_mul(BASE).wrapping_add(entering);
+        // The word that leaves was multiplied by the base once for each word that came since. All of it is
+        // modulo 2^64, where a difference is exact: no error builds up, however long the text.
         if let Some(before) = self.end.checked_sub(self.n + 1) {
             self.sum = self.sum.wrapping_sub(self.words[before].wrapping_mul(self.power));
         }

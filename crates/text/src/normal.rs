@@ -56,6 +56,8 @@ pub struct NfkcGrowth {
 /// About how many words there are, rather too many than too few: bytes that are no part of a word, and characters of scripts that may
 /// have no blanks between words.
 pub fn word_ends(text: &[u8]) -> usize {
+    // From 0xe0 on a byte is the first of a character of three or four bytes, where the scripts without
+    // blanks are; 0x80 to 0xdf are letters of two bytes and the further bytes of all characters.
     let ends = |byte: &&u8| !(byte.is_ascii_alphanumeric() || (0x80..0xe0).contains(*byte));
     text.iter().filter(ends).count()
 }
@@ -64,9 +66,11 @@ impl NfkcGrowth {
     /// Measures a text, character by character.
     pub fn of(text: &str) -> NfkcGrowth {
         let mut normaliser = Normaliser::new(Form::Nfkc);
+        // A text of such characters repeats them, and to normalise one takes longer than to look it up.
         let mut known: HashMap<char, NfkcGrowth> = HashMap::new();
         let mut all = NfkcGrowth::default();
         let mut rest = text;
+        // 0xc2 is the least byte that a character beyond ASCII begins with; ASCII never changes.
         while let Some(at) = rest.bytes().position(|byte| byte >= 0xc2) {
             let Some(next) = rest[at..].chars().next() else { break };
             rest = &rest[at + next.len_utf8()..];

@@ -149,6 +149,8 @@ impl Scanner {
         let block = match bytes[at..].first_chunk::<64>() {
             Some(block) => block,
             None => {
+                // What is behind the text is masked out below; zeros are ASCII, so there is nothing to judge
+                // in it.
                 padded = [0; 64];
                 padded[..left].copy_from_slice(&bytes[at..]);
                 &padded
@@ -161,6 +163,7 @@ impl Scanner {
         if bits.non_ascii != 0 {
             usable = self.classify_non_ascii(bytes, at, usable, &mut bits.words, bits.non_ascii, &mut small);
         } else if left > 64 && !bytes[at + 64].is_ascii() {
+            // The character behind the block may be an accent on its last letter.
             usable = 63;
         }
         if usable == 0 {
@@ -191,6 +194,8 @@ impl Scanner {
     ) -> usize {
         let classes = Classes::get();
         while non_ascii != 0 {
+            // The lowest bit is the first byte of a character: the bits of those before are off, with all
+            // their bytes.
             let place = non_ascii.trailing_zeros() as usize;
             let (code, width) = decode(&bytes[at + place..]);
             let class = classes.of(code);
@@ -201,6 +206,7 @@ impl Scanner {
                 usable = place;
                 break;
             }
+            // All bytes of a character get the same bits, so that no word begins or ends inside it.
             let these = ((1 << width) - 1) << place;
             if class.is_any(self.in_words) {
                 *words |= these;
@@ -228,6 +234,7 @@ impl Scanner {
         let mut cutter = Cutter::new(self.in_words, self.unspaced, *inside, starts, ends);
         // Characters from `kept` to `at` are as they were and wait to be copied in one piece.
         let (mut at, mut kept, mut ascii) = (from, from, 0);
+        // One character is looked ahead, since it may change the one before it.
         let mut next = decode_at(bytes, at, classes);
         while let Some((code, class, width)) = next {
             next = decode_at(bytes, at + width, classes);
@@ -253,6 +260,7 @@ impl Scanner {
             if class.is_cased() {
                 copy(text, kept..at, normal, spans);
                 let c = char::from_u32(code).unwrap_or_default();
+                // A piece of equal length leads back byte by byte; one of another length only as a whole.
                 if c.to_lowercase().map(char::len_utf8).sum::<usize>() == width {
                     spans.copied(place, at, width);
                 } else {
@@ -305,6 +313,7 @@ fn append(normal: &mut String, block: &[u8; 64], length: usize) {
     let bytes = unsafe { normal.as_mut_vec() };
     bytes.reserve(64);
     let start = bytes.len();
+    // All 64 bytes are copied, whatever the length: that is a few wide moves, and no call.
     // SAFETY: there is room for 64 bytes behind `start`, all 64 are written, and `length` is at most 64.
     unsafe {
         std::ptr::copy_nonoverlapping(block.as_ptr(), bytes.as_mut_ptr().add(start), 64);
@@ -335,6 +344,7 @@ fn is_continuation(byte: u8) -> bool {
 /// The character beyond ASCII at the front, and how many bytes it has.
 #[inline(always)]
 fn decode(bytes: &[u8]) -> (u32, usize) {
+    // Bytes of a string: the first one tells the length, and none is missing or out of place.
     let low = |index: usize| u32::from(bytes[index] & 0x3f);
     let lead = u32::from(bytes[0]);
     match lead {
@@ -362,6 +372,8 @@ static LOWER_CASE: LazyLock<Vec<[u8; 2]>> = LazyLock::new(|| {
 /// Writes the lower case of a character over it, if it is one character of the same length.
 #[inline]
 fn lower(code: u32, out: &mut [u8]) -> bool {
+    // Greek, Cyrillic and accented Latin letters are of two bytes: one look at a table in place of the search
+    // through Unicode's.
     if let Some(&[lead, next]) = LOWER_CASE.get(code as usize)
         && let [first, second] = out
     {

@@ -169,6 +169,8 @@ impl State {
             Proof::Length => Entry::Settled(name.clone(), known.bytes),
             Proof::Sum(sum) => Entry::Summed(name.clone(), known.bytes, sum),
         };
+        // A journal grows with every file that came and went; one that is opened again begins with what is
+        // there.
         let mut entries: Vec<Entry> = now.files.iter().map(made).collect();
         if !entries.is_empty() {
             entries.push(Entry::Synced(entries.len() as u64));
@@ -311,11 +313,15 @@ impl Journal {
         let whole = |(name, known): (&String, &FileRecord)| {
             is_whole(&now.path_of(folder, name), known, is_durable(name, known))
         };
+        // One file that is not whole is enough: the disk took writes in another order than they were made, so
+        // none of those behind the last sync can be relied on, even where they look whole.
         let lost = !now.files.iter().all(whole);
         if lost {
             undo_renames(folder, &now, &durable)?;
             now = durable.clone();
         }
+        // Renaming is a line before it is done. What the line says holds: a rename that did not happen is
+        // made up for, and a removal that did not is done by `keep_only`.
         finish_renames(folder, &now)?;
         now.files.retain(|name, _| folder.join(name).is_file());
         keep_only(folder, &now, others)?;
@@ -350,6 +356,7 @@ impl Journal {
             return Err(EngineError::write(&self.path, kind.into()));
         }
         let line = line(entry, &mut state.chain);
+        // A line that was written in part breaks the chain of sums: lines behind it could not be believed.
         if let Err(error) = state.file.write_all(line.as_bytes()) {
             state.broken = Some(error.kind());
             return Err(EngineError::write(&self.path, error));
@@ -385,6 +392,9 @@ impl Journal {
         if !known {
             return Ok(());
         }
+        // Whoever goes back to the last sync counts on the old file. It may be replaced only when all that
+        // was made of it is on the disk, and the new content, too: a rename can survive a loss of power that
+        // the content does not.
         if durable {
             self.sync()?;
             content.sync_all().map_err(|error| EngineError::write(path, error))?;
@@ -402,6 +412,7 @@ impl Journal {
         if !known {
             return Ok(());
         }
+        // The same for a file that goes: first what was made of it, then it.
         if needed {
             self.sync()?;
         }
@@ -444,6 +455,7 @@ impl Journal {
         let due = {
             // Whoever syncs holds it, and does so for all.
             let Ok(timing) = self.timing.try_lock() else { return Ok(()) };
+            // A slow disk is asked more seldom: syncing takes a twentieth of the time at most.
             timing.last.elapsed() >= SYNC_INTERVAL.max(SYNC_SHARE * timing.took)
         };
         if due { self.sync() } else { Ok(()) }
@@ -453,6 +465,8 @@ impl Journal {
     pub(crate) fn sync(&self) -> Result<(), EngineError> {
         let mut timing = lock(&self.timing);
         let begun = Instant::now();
+        // The state is locked while the list is taken and while the line is written, not while the disk is
+        // waited for: other threads go on making files, which the line does not count.
         let due = self.due()?;
         self.sync_batch(&due)?;
         *timing = SyncTiming { last: Instant::now(), took: begun.elapsed() };
@@ -497,6 +511,8 @@ fn name_of(path: &Path) -> String {
 /// A line of the journal. `chain` is the checksum of the line before it, and then of this one.
 fn line(entry: &Entry, chain: &mut u64) -> String {
     let words = serde_json::to_string(entry).expect("names and numbers can be written");
+    // Each sum goes on from the one before, so that a line in the wrong place, or from an older journal,
+    // cannot be believed.
     *chain = sum_of(*chain, &words);
     format!("{chain:016x} {words}\n")
 }
@@ -532,6 +548,8 @@ fn read(text: &[u8]) -> (Vec<Entry>, usize) {
             break;
         };
         if let Entry::Synced(lines) = entry {
+            // Lines that were written while the disk was waited for stand before this one and are not counted
+            // in it.
             synced = (lines as usize).min(entries.len());
         }
         chain = next;

@@ -80,6 +80,8 @@ impl<C: Codec> Sorter<C> {
         let mut sorter = Sorter::new(location, codec, bytes);
         let mut found = existing(&sorter.location)?;
         let mut last = None;
+        // A mark is stored one higher, so that 0 is none. Runs behind the last one with a mark hold a part of
+        // what came after it, and would be made a second time.
         for (index, path) in found.iter().enumerate() {
             let mark = Run::open(path, sorter.location.label(codec))?.mark();
             last = if mark > 0 { Some((index, mark - 1)) } else { last };
@@ -143,6 +145,7 @@ impl<C: Codec> Sorter<C> {
 
     /// Puts what is in memory to disk if that is much; a later process may go on behind `mark`.
     pub fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
+        // Marks cost a run each, and a run is a file to merge: half a buffer of work is what a stop may lose.
         if self.buffer.len() < self.capacity / 2 || self.shrunk() {
             return Ok(());
         }
@@ -154,6 +157,8 @@ impl<C: Codec> Sorter<C> {
         if !self.distinct {
             return false;
         }
+        // Sorted ones are sorted again later, which is cheap. Less than a quarter left makes sure that this
+        // does not happen for every few records.
         self.sort();
         self.buffer.len() < self.capacity / 4
     }
@@ -249,6 +254,8 @@ fn merge_all<C: Codec>(
     mut runs: Vec<PathBuf>,
     mut next: usize,
 ) -> Result<Merge<C>, EngineError> {
+    // The first runs make a new one at the end: every record is merged about once for each factor of
+    // `MOST_RUNS` in the number of runs, and small runs are not merged with large ones again and again.
     while runs.len() > MOST_RUNS {
         let batch: Vec<PathBuf> = runs.drain(..MOST_RUNS).collect();
         let mut merge = Merge::open(codec, location.label(codec), &batch, |_| 0)?;
@@ -345,6 +352,8 @@ impl<C: Codec> Merge<C> {
     #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+        // The head is replaced in place and sinks to where it belongs: half of the comparisons of a pop and a
+        // push, and two of them are enough while the same run still has the least record.
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
         let Reverse((item, index)) = *head;
         match self.runs[index].records.next()? {
@@ -365,6 +374,8 @@ impl<C: Rebase> Rebased<C> {
         let label = location.label(codec);
         let mut level = runs.to_vec();
         let mut next = existing(location)?.last().map_or(0, |path| number_of(path) + 1);
+        // A base is added as records are read. Within a run it changes no order, since it is the same for all
+        // of them; between runs heads are compared with their bases. What was merged once has them in.
         while level.len() > MOST_RUNS {
             let mut merged = Vec::new();
             for batch in level.chunks(MOST_RUNS) {
@@ -382,6 +393,8 @@ impl<C: Rebase> Rebased<C> {
         }
         let paths: Vec<PathBuf> = level.iter().map(|(path, _)| path.clone()).collect();
         let mut merge = Merge::open(codec, label, &paths, |index| level[index].1)?;
+        // `Merge::open` knows no bases: the first record of each run gets its own here, and the heap is made
+        // anew.
         let heads = std::mem::take(&mut merge.heads).into_vec();
         let bases: Vec<u32> = merge.runs.iter().map(|run| run.base).collect();
         merge.heads = heads

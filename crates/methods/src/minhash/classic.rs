@@ -25,6 +25,8 @@ pub(crate) fn minima_by(
     minima.resize(values, u64::MAX);
     elements.clear();
     elements.extend(shingles);
+    // Functions inside, blocks outside: a block is read from the nearest cache once for each function, and
+    // the minimum stays in a register while it is gone through.
     for block in elements.chunks(BLOCK) {
         for (index, minimum) in minima.iter_mut().enumerate() {
             *minimum = block.iter().fold(*minimum, |least, &x| least.min(function(index, x)));

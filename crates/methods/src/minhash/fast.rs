@@ -28,6 +28,8 @@ pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch:
     bins.resize(values, EMPTY);
     elements.clear();
     let all = shingles.clone();
+    // Later rounds go through the shingles again, so they are kept where such a round is likely. Where it is
+    // not they pass through the cache in chunks, and are made anew in the one case in a million.
     let chunk = if shingles.len() < SINGLE_ROUND_RATIO * values { usize::MAX } else { CHUNK };
     while shingles.len() > 0 {
         elements.clear();
@@ -59,6 +61,8 @@ fn key_in(round: usize, salt: u64) -> u64 {
 /// The bin that a hash falls into: by its high bits, so that order within a bin is order of the whole hash.
 #[inline]
 fn bin_of(hash: u64, bins: usize) -> usize {
+    // A product in place of a remainder: a division takes several times as long, and any number of bins will
+    // do.
     ((u128::from(hash) * bins as u128) >> 64) as usize
 }
 
@@ -69,6 +73,7 @@ fn first_round(elements: &[u64], hashes: &mut Vec<u64>, bins: &mut [u64], salt: 
     for &hash in &*hashes {
         // SAFETY: a hash is below 2^64, so that its bin is below `count`.
         let bin = unsafe { bins.get_unchecked_mut(bin_of(hash, count)) };
+        // Always written: whether a hash is less than its bin's cannot be guessed.
         *bin = hash.min(*bin);
     }
 }
@@ -97,6 +102,7 @@ fn scattered_rounds(
         if missing == 0 {
             break;
         }
+        // Only now: all hashes of a round are for a bin that was open when it began.
         for &hash in &hashes[..found] {
             open[bin_of(hash, count)] = 0;
         }

@@ -126,6 +126,8 @@ impl MinHash {
             return 0;
         }
         let (threshold, values) = (self.setting.threshold.value(), self.values as f64);
+        // The bound by normal errors, or the exact one where that is lower: near 1 errors are skewed, and the
+        // normal bound would drop pairs that reach the threshold.
         let bound = threshold - 4.0 * (threshold * (1.0 - threshold) / values).sqrt();
         let normal = (0..self.values).find(|&equal| self.estimate(equal) >= bound).unwrap_or(self.values);
         normal.min(quantile(self.values, threshold, DROP_PROBABILITY))
@@ -246,6 +248,8 @@ fn write_values<const WIDTH: usize>(values: &[u64], payload: &mut Vec<u8>) {
 
 /// Number of equal lanes of `WIDTH` bytes. Lengths are those of one method's payloads, so 16 bits can count them.
 fn equal_lanes<const WIDTH: usize>(a: &[u8], b: &[u8]) -> usize {
+    // A sum of 16 bits, since the lanes of a payload have 16 bits as a rule: comparisons and sums are then
+    // vectors of one width. There are at most `MAX_VALUES` lanes, so it cannot overflow.
     let lanes = a.as_chunks::<WIDTH>().0.iter().zip(b.as_chunks::<WIDTH>().0);
     usize::from(lanes.map(|(a, b)| u16::from(a == b)).sum::<u16>())
 }
@@ -257,6 +261,8 @@ fn quantile(trials: usize, success: f64, error: f64) -> usize {
     if success >= 1.0 {
         return trials;
     }
+    // Binomial probabilities from 0 successes up, each from the one before, as logarithms: the first ones are
+    // far below what a float can hold.
     let odds = (success / (1.0 - success)).ln();
     let mut log = trials as f64 * (-success).ln_1p();
     let mut below = 0.0;

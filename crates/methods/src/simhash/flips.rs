@@ -64,12 +64,15 @@ pub(crate) fn likely(
     costs.clear();
     costs.extend((0..).zip(chances).map(|(bit, &chance)| (cost(chance), bit)));
     costs.sort_unstable();
+    // A set with bits `S` has a probability of `none` times the product of `p / (1 - p)` over `S`. So the
+    // logarithms of odds add up, and the likeliest set is the one with the least sum.
     let none: f64 = chances.iter().map(|chance| 1.0 - chance).product();
     let enough = limits.target * at_most(chances, limits.k, counts);
     let mut reached = none;
     tried.clear();
     tried.push([0; MAX_WORDS]);
     heap.clear();
+    // The heap is empty here; what is taken over is its memory.
     let mut waiting = BinaryHeap::from(std::mem::take(heap));
     if limits.k > 0 {
         waiting.extend(costs.first().map(|&(cost, _)| Reverse(FlipSet { cost, last: 0, size: 1, rest: 0 })));
@@ -86,7 +89,9 @@ pub(crate) fn likely(
         reached += none * (-(set.cost as f64) / SCALE).exp();
         let Some(&(next, _)) = costs.get(usize::from(set.last) + 1) else { continue };
         let last = set.last + 1;
-        // The next bit instead of the last one, and beside it.
+        // The next bit instead of the last one, and beside it. Bits are in order of their cost, so neither
+        // costs less than this set; and every set has exactly one it comes from, so none is met twice and no
+        // table of them is needed.
         waiting.push(Reverse(FlipSet { cost: set.cost - own + next, last, ..set }));
         if usize::from(set.size) < limits.k {
             let rest = tried.len() as u32;
@@ -109,6 +114,7 @@ fn at_most(chances: &[f64], k: usize, counts: &mut Vec<f64>) -> f64 {
     counts.resize(k + 1, 0.0);
     counts[0] = 1.0;
     for chance in chances {
+        // Downwards: the probability of one flip less must still be that without this bit.
         for count in (0..=k).rev() {
             let before = if count > 0 { counts[count - 1] } else { 0.0 };
             counts[count] = counts[count] * (1.0 - chance) + before * chance;
@@ -120,6 +126,8 @@ fn at_most(chances: &[f64], k: usize, counts: &mut Vec<f64>) -> f64 {
 /// Φ(−x): the probability that a normal error is more than `x` standard deviations, for `x` from 0.
 pub(crate) fn tail(x: f64) -> f64 {
     let density = (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    // Near 0 the series takes few terms. Further out it would subtract two numbers that are nearly equal, and
+    // lose the digits that count; there the continued fraction of the tail itself needs no difference.
     if x < 3.0 {
         // x + x^3/3 + x^5/15 + …
         let (mut term, mut sum, mut odd) = (x, x, 1.0);

@@ -13,6 +13,8 @@ pub struct HashSet64 {
 impl HashSet64 {
     /// Forgets all; at most `most` hashes come now.
     pub(super) fn begin(&mut self, most: usize) {
+        // At least one slot in two stays free, so that every search ends, and soon. At least two slots: a
+        // shift by 64 would overflow.
         let size = (2 * most).next_power_of_two().max(2);
         self.slots.clear();
         self.slots.resize(size, 0);
@@ -23,6 +25,7 @@ impl HashSet64 {
     /// True when the hash is there for the first time.
     #[inline]
     pub(super) fn insert(&mut self, hash: u64) -> bool {
+        // 0 marks a free slot, so the hash 0 is remembered beside them.
         if hash == 0 {
             return !std::mem::replace(&mut self.zero, true);
         }

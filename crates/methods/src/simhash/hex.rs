@@ -14,8 +14,11 @@ pub(super) fn read(text: &str, bits: usize) -> Option<[u64; MAX_WORDS]> {
         return None;
     }
     let (mut words, mut all) = ([0; MAX_WORDS], 0);
+    // From the end: the lowest word has the last sixteen digits, and only the highest may have fewer.
     for (word, digits) in words.iter_mut().zip(text.rchunks(16)) {
         for &digit in digits {
+            // No branch for each digit: values have four bits, and one look at all of them together shows a
+            // byte that is no digit.
             let value = VALUES[usize::from(digit)];
             all |= value;
             *word = *word << 4 | u64::from(value & 15);

@@ -221,6 +221,7 @@ impl SimHash {
         } else {
             let Buffers { bit_votes, seen_grams, positions: words, .. } = scratch;
             let counts = self.weight.counts();
+            // Where occurrences count, the set is not asked, and needs no memory.
             seen_grams.begin(if counts { 0 } else { page.len() * self.lengths.len() });
             self.for_each_gram(page, words, |gram, weight| {
                 if counts || seen_grams.insert(gram) {
@@ -236,6 +237,8 @@ impl SimHash {
         words.clear();
         words.extend(page.hashes().iter().map(|&word| self.word_weight(word)));
         for n in self.lengths(page.len()) {
+            // The weight of a window rolls along: the word that comes in is added, the one that leaves is
+            // taken off. Whole numbers, so that nothing is lost by that.
             let mut weight: u64 = words[..n - 1].iter().map(|&word| u64::from(word)).sum();
             for (start, gram) in page.grams(n).enumerate() {
                 weight += u64::from(words[start + n - 1]);
@@ -268,6 +271,7 @@ impl SimHash {
     /// Appends keys for the fingerprints that near-duplicates most likely have, as far as they are not the document's.
     fn push_query_keys(&self, fingerprint: &[u64], sketch: &mut Sketch) {
         let Buffers { weighted, flips, bit_votes, .. } = &mut sketch.scratch;
+        // The standard deviation of a sum of independent votes, times how much near-duplicates differ.
         let squares: f64 = weighted.iter().map(|(_, weight)| (*weight as f64).powi(2)).sum();
         let spread = self.c * squares.sqrt();
         let mut chances = [0.0; 64 * MAX_WORDS];
@@ -352,6 +356,7 @@ impl Method for SimHash {
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
+        // No keys: such a document meets nobody. Its payload is there for the width of the record alone.
         let Some(fingerprint) = self.fingerprint(page, &mut sketch.scratch) else {
             return sketch.payload.resize(self.payload_bytes(), 0);
         };
@@ -359,6 +364,8 @@ impl Method for SimHash {
         sketch.length = folded(fingerprint);
         sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
         if self.probabilistic {
+            // Stored under one key, asked for under many: a pair meets when one side asks for the other's
+            // fingerprint.
             sketch.keys.push(Key { value: tables::fingerprint_hash(fingerprint), tag: 0 });
             return self.push_query_keys(fingerprint, sketch);
         }
@@ -426,6 +433,8 @@ fn lengths(spec: &mut Spec) -> Result<Vec<usize>, MethodError> {
 /// 32 bits that are no further apart than the fingerprints that they are folded of. They stand where other methods have a
 /// document's length, which never is 0; so one of them is always set.
 fn folded(fingerprint: &[u64]) -> u32 {
+    // A bit that differs changes one bit of the XOR at most, and two that meet there cancel: distances never
+    // grow.
     let word = fingerprint.iter().fold(0, |folded, word| folded ^ word);
     (word >> 32 ^ word) as u32 | 1
 }

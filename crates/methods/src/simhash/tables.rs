@@ -80,6 +80,7 @@ impl Tables {
                 "that makes {count} tables, and more than {MAX_TABLES} do not pay; use less"
             ));
         }
+        // From the highest bit down, as fingerprints are written.
         let all: Vec<usize> = (0..bits).rev().collect();
         let masks = block_masks(&all, bits, first, k).into_iter().flat_map(|mask| match second {
             None => vec![mask],
@@ -106,7 +107,8 @@ impl Tables {
     pub(crate) fn split(&self, fingerprint: &[u64], table: usize, depth: usize, keys: &mut Vec<u64>) {
         let splits = self.tables.get(table).map_or(&[][..], |table| &table.splits);
         let Some(masks) = depth.checked_sub(1).and_then(|depth| splits.get(depth)) else { return };
-        // Far from the numbers of tables and of other depths.
+        // The number goes into the hash of a key, so that keys of different masks never meet but by chance.
+        // These are far from the numbers of tables and of other depths.
         let first = (table as u64 + 1) << 32 | (depth as u64) << 16;
         keys.extend((first..).zip(masks).map(|(number, mask)| key(number, mask, fingerprint)));
     }
@@ -129,6 +131,7 @@ pub(crate) fn fingerprint_hash(fingerprint: &[u64]) -> u64 {
 
 /// Hash of the masked bits, another one for each `number`.
 fn key(number: u64, mask: &[u64], fingerprint: &[u64]) -> u64 {
+    // Words are mixed one after the other, not added up: bits of two words must not make up for each other.
     let words = mask.iter().zip(fingerprint);
     words.fold(hash::mix(number), |state, (mask, word)| hash::mix(state ^ (mask & word)))
 }
@@ -137,6 +140,9 @@ fn key(number: u64, mask: &[u64], fingerprint: &[u64]) -> u64 {
 fn splits(left: &[usize], bits: usize, k: usize) -> Vec<Vec<Mask>> {
     let mut designs: Vec<Vec<Mask>> = Vec::new();
     let mut longest = 0;
+    // `k` blocks may differ and `equal` more are there: one key for each choice of `equal` blocks. More
+    // blocks make longer keys and more of them; a design whose shortest key is no longer than before would
+    // not take a group further apart.
     for equal in 1..=left.len().saturating_sub(k) {
         if designs.len() == MAX_DEPTHS || binomial(k + equal, k) > MAX_SPLITS {
             break;
@@ -167,6 +173,7 @@ fn block_masks(positions: &[usize], bits: usize, blocks: usize, k: usize) -> Vec
 /// Blocks of sizes that differ by at most one, larger ones first.
 fn split_into_blocks(positions: &[usize], blocks: usize) -> Vec<&[usize]> {
     let (size, larger) = (positions.len() / blocks, positions.len() % blocks);
+    // Each block before this one has `size` positions, and as many of them as are larger have one more.
     let start = |block: usize| block * size + block.min(larger);
     (0..blocks).map(|block| &positions[start(block)..start(block + 1)]).collect()
 }
@@ -189,6 +196,7 @@ fn subsets(of: usize, take: usize) -> Vec<Vec<usize>> {
 
 /// Number of choices of `take` out of `of`, or as many as fit.
 fn binomial(of: usize, take: usize) -> u128 {
+    // After each factor the product is a binomial coefficient itself, so that every division is exact.
     let take = take.min(of - take);
     (0..take).fold(1u128, |count, place| count.saturating_mul((of - place) as u128) / (place as u128 + 1))
 }

@@ -60,6 +60,8 @@ impl Default for BitVoteCounter {
 impl BitVoteCounter {
     /// Forgets the last document; the next one gets a fingerprint of so many bits.
     pub(super) fn begin(&mut self, bits: usize, salt: u64) {
+        // Minus the number of bits, modulo 64, are the bits that the last word has too many; none where it is
+        // full.
         (self.width, self.last) = (bits.div_ceil(64), u64::MAX >> (bits.wrapping_neg() % 64));
         (self.salt, self.filled, self.weight, self.weighted) = (salt, 0, 0, false);
         self.votes.iter_mut().for_each(Votes::clear);
@@ -69,6 +71,7 @@ impl BitVoteCounter {
     pub(super) fn add_windows(&mut self, words: &[u64], n: usize) {
         let mut grams = hash::Grams::new(words, n);
         while grams.len() > 0 {
+            // As many as make the block full: windows are hashed many at a time, into a buffer.
             let taken = (BLOCK - self.filled).min(grams.len());
             self.windows.clear();
             grams.take_into(taken, &mut self.windows);
@@ -98,6 +101,8 @@ impl BitVoteCounter {
     /// Counts what was gathered.
     fn flush(&mut self) {
         let (votes, filled) = (&mut self.votes[..self.width], std::mem::take(&mut self.filled));
+        // What is left in the block from before must not vote. A weight of 0 sees to that where there are
+        // weights.
         if self.weighted {
             self.weights[filled..].fill(0);
             count_weighted(self.cpu, votes, &mut self.block, self.salt, &self.weights);
@@ -185,7 +190,10 @@ fn count_ones(votes: &mut [Votes], block: &mut Block, salt: u64, filled: usize) 
     salt_block(block, salt);
     let mut hashes = [0; BLOCK];
     for (function, votes) in (0..).zip(votes) {
+        // One hash of an n-gram has 64 bits; each further word of the fingerprint is voted for by a function
+        // of its own.
         let hashes = nth(function, block, &mut hashes);
+        // A hash of 0 adds nothing to any counter, and the weight of all says how many hashes there were.
         hashes[filled..].fill(0);
         votes.add(0, hashes);
     }
@@ -195,12 +203,15 @@ fn count_ones(votes: &mut [Votes], block: &mut Block, salt: u64, filled: usize) 
 #[inline(always)]
 fn count_weights(votes: &mut [Votes], block: &mut Block, salt: u64, weights: &Block) {
     salt_block(block, salt);
+    // A weight is a sum of powers of two. For each of its bits, all hashes whose weight has it are added on
+    // that plane: as many additions as the largest weight has bits, not as large as it is.
     let highest = weights.iter().fold(0, |all, weight| all | weight);
     let (mut hashes, mut some) = ([0; BLOCK], [0; BLOCK]);
     for (function, votes) in (0..).zip(votes) {
         let hashes = nth(function, block, &mut hashes);
         for plane in 0..64 - highest.leading_zeros() as usize {
-            // Those whose weight has this bit.
+            // Those whose weight has this bit: it becomes a mask of all ones or none, so that nothing
+            // branches.
             for index in 0..BLOCK {
                 some[index] = hashes[index] & (weights[index] >> plane & 1).wrapping_neg();
             }

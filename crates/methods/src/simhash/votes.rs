@@ -43,8 +43,13 @@ impl Votes {
         if self.planes.len() < plane + SUMS {
             self.planes.resize(plane + SUMS, [0; LANES]);
         }
+        // The lowest planes take sixteen hashes of each set before anything is carried out of them. So the
+        // planes above, which grow with the document, are gone through once for a block and not once for a
+        // hash.
         let (sums, higher) = self.planes[plane..].split_at_mut(SUMS);
         let mut carry = sum_all(sums, hashes);
+        // All of them, without a look at whether anything is still carried: they are few, and where the last
+        // of 512 carries ends cannot be guessed.
         for plane in higher {
             (*plane, carry) = add(*plane, carry, [0; LANES]);
         }
@@ -58,6 +63,7 @@ impl Votes {
     pub(super) fn count(&self, weight: u64, count: &mut BitCounts) {
         count.weight = weight;
         // Two sets are added at a time, and two sums, as in a tournament; what each match carries goes to the next plane.
+        // Eight sets have seven matches on each plane, and each match keeps its own carry.
         let mut carries = [[0; LANES / 2]; MATCHES];
         let planes = self.planes.iter().copied().chain(std::iter::repeat([0; LANES]));
         let used = count.used();
@@ -92,6 +98,9 @@ impl BitCounts {
     /// The bits that more than half of the hashes have.
     #[inline(always)]
     pub(super) fn majority(&self) -> u64 {
+        // All 64 counters are compared with one number, from the highest plane down: `more` has those that
+        // are above it already, `same` those that are equal so far. A tie is no majority, and half of an odd
+        // weight is rounded down, so that "above half" is exact for both.
         let half = self.weight / 2;
         let (mut more, mut same) = (0, u64::MAX);
         for (place, &plane) in self.planes[..self.used()].iter().enumerate().rev() {
@@ -123,6 +132,10 @@ impl BitCounts {
 fn sum_all(sums: &mut [Lanes], hashes: &[u64; BLOCK]) -> Lanes {
     let [ones, twos, fours, eights] = sums else { return [0; LANES] };
     let hashes: &[Lanes] = hashes.as_chunks().0;
+    // Carry-save adders (Harley and Seal): two hashes go into the ones and leave a carry worth two; two of
+    // these go into the twos, and so on. Sixteen hashes take fifteen full adders of five operations each,
+    // where counting them one by one would take four half adders for each. The state stays in registers for
+    // the whole block.
     let mut sixteen = [[0; LANES]; 2];
     for (eight, hashes) in sixteen.iter_mut().zip(hashes.as_chunks::<8>().0) {
         let [a, b, c, d, e, f, g, h] = *hashes;
@@ -156,6 +169,7 @@ fn add(a: Lanes, b: Lanes, c: Lanes) -> (Lanes, Lanes) {
 /// Sums and carries of single bits.
 #[inline(always)]
 fn add_bits(a: u64, b: u64, c: u64) -> (u64, u64) {
+    // A full adder, for 64 counters at once; AVX-512 has both results as one instruction each.
     let half = a ^ b;
     (half ^ c, a & b | half & c)
 }

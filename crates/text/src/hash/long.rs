@@ -7,7 +7,7 @@ use xxhash_rust::xxh3;
 
 use crate::cpu::Cpu;
 
-/// Up to so many bytes are hashed in other ways.
+/// Up to so many bytes are hashed in other ways. The number is part of the definition of XXH3.
 const SHORT: usize = 240;
 
 /// Eight lanes of 64 bits.
@@ -38,8 +38,9 @@ static SECRET: [u8; 192] = *b"\
 /// Stripes between two times that the lanes are scrambled.
 const STRIPES: usize = 16;
 
-/// The offsets in the secret that are read for the last stripe, to scramble lanes, and to merge them into the low and
-/// the high half.
+/// The offsets in the secret that are read for the last stripe, to scramble lanes, and to merge them into the
+/// low and the high half. As published: 7 and 11 are no multiples of eight, so that no eight bytes of the
+/// secret serve twice.
 const AT_LAST: usize = 192 - 64 - 7;
 const AT_SCRAMBLE: usize = 192 - 64;
 const AT_LOW: usize = 11;
@@ -115,6 +116,7 @@ fn digest_on(cpu: Cpu, words: &[u64]) -> u128 {
         return xxh3::xxh3_128(&bytes[..length]);
     }
     let (lanes, length) = (sums(cpu, words), length as u64);
+    // Both halves are made of the same lanes; other parts of the secret and other starts make them differ.
     let low = merge_lanes(&lanes, AT_LOW, length.wrapping_mul(PRIME64_1));
     let high = merge_lanes(&lanes, AT_HIGH, !length.wrapping_mul(PRIME64_2));
     u128::from(high) << 64 | u128::from(low)
@@ -160,7 +162,9 @@ fn sums_avx2<S: Stripes>(input: S) -> Lanes {
 #[inline(always)]
 fn sums_of<S: Stripes>(input: S) -> Lanes {
     let mut lanes = START;
+    // One byte less: a last stripe that is whole belongs behind the loop as well.
     for number in 0..(input.bytes() - 1) / 64 {
+        // Each stripe is keyed by another 64 bytes of the secret, eight further on; 16 of them reach its end.
         add(&mut lanes, input.stripe(number), secret(number % STRIPES * 8));
         if number % STRIPES == STRIPES - 1 {
             scramble(&mut lanes);
@@ -174,7 +178,9 @@ fn sums_of<S: Stripes>(input: S) -> Lanes {
 fn add(lanes: &mut Lanes, stripe: Lanes, secret: Lanes) {
     for lane in 0..8 {
         let keyed = stripe[lane] ^ secret[lane];
-        // Neighbours change places, so that no product of zero loses what was hashed.
+        // The halves of a lane times each other: a product of 32 bits, which SSE2 and AVX2 have, too. It
+        // would be 0, and forget the input, where a half is 0; so the input is also added as it is, to the
+        // neighbour's lane.
         let new = (keyed & 0xffff_ffff).wrapping_mul(keyed >> 32).wrapping_add(stripe[lane ^ 1]);
         lanes[lane] = lanes[lane].wrapping_add(new);
     }
@@ -183,6 +189,7 @@ fn add(lanes: &mut Lanes, stripe: Lanes, secret: Lanes) {
 #[inline(always)]
 fn scramble(lanes: &mut Lanes) {
     for (lane, secret) in lanes.iter_mut().zip(secret(AT_SCRAMBLE)) {
+        // Sums carry bits upwards only. This brings the upper ones down before they are lost.
         *lane = (*lane ^ *lane >> 47 ^ secret).wrapping_mul(PRIME32_1);
     }
 }
@@ -192,6 +199,7 @@ fn merge_lanes(lanes: &Lanes, at: usize, start: u64) -> u64 {
     let secret = secret(at);
     let sum = (0..4).fold(start, |sum: u64, pair| {
         let keyed = |lane: usize| u128::from(lanes[lane] ^ secret[lane]);
+        // All 128 bits of a product count: the halves are folded into one.
         let product = keyed(2 * pair) * keyed(2 * pair + 1);
         sum.wrapping_add(product as u64 ^ (product >> 64) as u64)
     });

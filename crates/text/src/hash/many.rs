@@ -6,7 +6,8 @@ use super::mix;
 use super::{BASE, GOLDEN, MIX_1, MIX_2};
 use crate::cpu::Cpu;
 
-/// Windows that are hashed together: what fits into registers.
+/// Windows that are hashed together: what fits into registers. Powers of `BASE` begin anew with each such
+/// group, so that they are the same few constants for all groups.
 const BATCH: usize = 32;
 
 /// Longer windows are rolled: a window reaches no further than into the next lanes here.
@@ -41,6 +42,8 @@ const fn powers<const N: usize>(base: u64) -> [u64; N] {
 /// `INVERSE * BASE` is 1: each step makes twice as many bits of it right.
 #[cfg(target_arch = "x86_64")]
 const INVERSE: u64 = {
+    // Newton's iteration. An odd number is its own inverse in the three lowest bits; five steps make 96 of
+    // these, and 64 are wanted.
     let (mut inverse, mut step) = (BASE, 0);
     while step < 6 {
         inverse = inverse.wrapping_mul(2u64.wrapping_sub(BASE.wrapping_mul(inverse)));
@@ -83,9 +86,12 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
             let there = if part < PARTS { !0 } else { !(!0 << (n - 1)) as u8 };
             _mm512_maskz_loadu_epi64(there, at)
         });
+        // The word at place `p` times `BASE^-p`.
         let word: [__m512i; PARTS + 1] = std::array::from_fn(|part| multiply(word[part], down[part]));
         let mut sums: [__m512i; PARTS] = std::array::from_fn(|part| word[part]);
         for next in 1..n {
+            // Eight words from place `next` of a part on, of which the last ones are in the part behind it.
+            // Four sums are added to in turn, so that none waits for the addition before.
             let places = _mm512_add_epi64(lanes, all(next as u64));
             for (part, sum) in sums.iter_mut().enumerate() {
                 let words = _mm512_permutex2var_epi64(word[part], places, word[part + 1]);
@@ -93,6 +99,8 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
             }
         }
         for (sum, up) in sums.into_iter().zip(up) {
+            // The window that begins at place `p` still lacks a factor of `BASE^(p + n - 1)`. What follows is
+            // `finish`.
             let z = _mm512_add_epi64(multiply(sum, up), length);
             let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<30>(z)), all(MIX_1));
             let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<27>(z)), all(MIX_2));

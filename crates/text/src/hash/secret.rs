@@ -52,6 +52,7 @@ impl std::fmt::Debug for Secret {
 impl Secret {
     /// The secret that a seed stands for; [`Secret::seed`] gives it back.
     pub fn new(seed: u128) -> Self {
+        // SplitMix64 over both halves of the seed. Each number depends on both.
         let (low, high) = (seed as u64, (seed >> 64) as u64);
         let mut number = 0u64;
         let mut next = || {
@@ -124,6 +125,8 @@ impl Secret {
     #[inline]
     fn spread(&self, number: u64) -> u64 {
         let [one, two, three] = self.factors;
+        // As in `mix`: odd factors and shifts, each of which can be undone. `words.rs` has the same in
+        // vectors.
         let z = (number ^ self.start).wrapping_mul(one);
         let z = (z ^ z >> 32).wrapping_mul(two);
         let z = (z ^ z >> 29).wrapping_mul(three);
@@ -146,15 +149,19 @@ impl Secret {
     fn sum(&self, keys: &[u128; PIECES + 3], bytes: &[u8]) -> u64 {
         let [start, by_length, by_before, by_piece @ ..] = keys;
         let mut sum = start.wrapping_add(by_length.wrapping_mul(bytes.len() as u128));
+        // Only the upper half of a sum is returned: its lowest bit hangs on the lowest bits of the pieces
+        // alone, while the upper half is strongly universal.
         let Some(last) = bytes.last_chunk::<8>() else {
             return (sum.wrapping_add(by_piece[0].wrapping_mul(number(bytes).into())) >> 64) as u64;
         };
         let times = |key: u128, piece: &[u8; 8]| key.wrapping_mul(u64::from_le_bytes(*piece).into());
-        // All but the last piece, which may be one of the whole ones.
+        // All but the last piece, which may be one of the whole ones: the byte that is left out keeps a
+        // length that is a multiple of eight from being summed up twice.
         let (whole, _) = bytes[..bytes.len() - 1].as_chunks::<8>();
         let mut at = 0;
         for piece in whole {
             if at == PIECES {
+                // No key left: the hash of what was summed up so far is the first piece of the next stretch.
                 sum = start.wrapping_add(by_before.wrapping_mul(sum >> 64));
                 at = 0;
             }
@@ -198,15 +205,20 @@ fn lanes_avx2(chain: u64, hashes: &[u64]) -> [u64; LANES] {
 /// The lanes behind all hashes; the last ones are filled up with zeros.
 #[inline(always)]
 fn lanes(chain: u64, hashes: &[u64]) -> [u64; LANES] {
+    // A step waits for the product of the one before it, in its own lane. Four vectors of eight lanes, or
+    // eight of four, are enough for the others to be computed meanwhile.
     let mut lanes = [chain; LANES];
     let mut step = |hashes: &[u64; LANES]| {
         for (lane, &hash) in lanes.iter_mut().zip(hashes) {
+            // Without the shift a lane would be a polynomial modulo 2^64. Sequences are known that meet under
+            // every one of these, whatever the factor.
             *lane = (*lane ^ *lane >> 32).wrapping_mul(chain).wrapping_add(hash);
         }
     };
     let (whole, rest) = hashes.as_chunks::<LANES>();
     whole.iter().for_each(&mut step);
     if !rest.is_empty() {
+        // Zeros at the end are no words: the digest has the number of words beside the lanes.
         let mut last = [0; LANES];
         last[..rest.len()].copy_from_slice(rest);
         step(&last);

@@ -32,7 +32,8 @@ impl SortBuffers {
 /// Fewer values are sorted the general way.
 const SMALL_INPUT: usize = 48;
 
-/// Most bits of a value that say its slot.
+/// Most bits of a value that say its slot: the counters of so many slots are 256 KB, which a second-level
+/// cache holds.
 const MAX_BITS: u32 = 16;
 
 /// Appends what was put into the buffer for unsorted values, in order.
@@ -75,7 +76,8 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
             unsafe { x86::sort_windows(values) };
         }
         _ => {
-            // Three quarters of a value in a slot: few meet.
+            // Half a value to a whole one in a slot: few meet, and insertion moves each by a place or two. It
+            // grows with the square of a slot, so slots above 24 are left to the general sort.
             distribute(unsorted, ends, values, (unsorted.len().ilog2() + 1).min(MAX_BITS), 24);
             insertion_sort(values);
         }
@@ -94,6 +96,7 @@ fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u
             *ends.get_unchecked_mut(slot(value)) += 1;
         }
     }
+    // From counts to the places behind each slot.
     let (mut end, mut most) = (0, 0);
     for slot in &mut *ends {
         most = most.max(*slot);
@@ -103,12 +106,16 @@ fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u
     assert!(values.len() == unsorted.len());
     // SAFETY: as above: each slot is gone through downwards from its end, as often as it was counted.
     unsafe {
+        // Neither a branch nor a comparison of values: every value goes straight to its place. Going down
+        // from the ends makes an end the start of its slot when all are in.
         for &value in unsorted {
             let end = ends.get_unchecked_mut(slot(value));
             *end -= 1;
             *values.get_unchecked_mut(*end as usize) = value;
         }
     }
+    // Hashes are spread evenly and no slot is crowded as a rule, which one comparison tells. `ends` are
+    // starts by now.
     let crowded = most > longest;
     if crowded {
         let all = values.len() as u32;
@@ -125,6 +132,7 @@ fn insertion_sort(values: &mut [u64]) {
     for end in 1..values.len() {
         let value = values[end];
         let mut at = end;
+        // Values of other slots are in order already: this stops at the front of the slot at the latest.
         while at > 0 && values[at - 1] > value {
             values[at] = values[at - 1];
             at -= 1;
@@ -166,6 +174,9 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn sorted(values: __m512i) -> __m512i {
+        // A network: which lanes meet is fixed, so that nothing branches and all four comparisons of a step
+        // are one instruction for the less and one for the greater. The masks have the lanes that get the
+        // greater. Shuffle 0x4e swaps neighbours, 0x1b turns fours round, and permutation 0x4e swaps pairs.
         let turned = _mm512_set_epi64(0, 1, 2, 3, 4, 5, 6, 7);
         let values = exchange(values, _mm512_shuffle_epi32::<0x4e>(values), 0b1010_1010);
         let values = exchange(values, _mm512_permutex_epi64::<0x1b>(values), 0b1100_1100);
@@ -182,6 +193,10 @@ mod x86 {
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn sort_windows(values: &mut [u64]) {
         let last = values.len() - WINDOW;
+        // Values of different slots are in order, so a window rearranges only values of one slot, and what a
+        // first window has put in order a second one leaves so. Windows begin at all multiples of four: a
+        // slot of five that begins at `s` lies in the one that begins at the multiple before `s`. At the end
+        // it is the last window, which may overlap.
         for first in [0, WINDOW / 2] {
             for at in (first..=last).step_by(WINDOW).chain([last]) {
                 // SAFETY: a window that begins at the last place ends with the values.
@@ -197,13 +212,15 @@ mod x86 {
     #[target_feature(enable = "avx512f")]
     pub(super) fn distinct(values: &mut [u64]) -> usize {
         let Some(&first) = values.first() else { return 0 };
-        // What stands before the first value is another one.
+        // What stands before the first value is another one: its complement is never equal to it.
         let mut before = _mm512_set1_epi64((!first).cast_signed());
         let mut kept = 0;
         for at in (0..values.len()).step_by(WINDOW) {
             let here = u8::MAX >> WINDOW.saturating_sub(values.len() - at);
             // SAFETY: no lane behind the last value is touched, and what is kept never overtakes what is read.
             unsafe {
+                // Each value beside the one before it: `alignr` shifts in the last lane of the window before.
+                // Those that differ move to the front, and only they are stored.
                 let now = _mm512_maskz_loadu_epi64(here, values.as_ptr().add(at).cast());
                 let new = _mm512_mask_cmpneq_epu64_mask(here, now, _mm512_alignr_epi64::<7>(now, before));
                 let count = new.count_ones();

@@ -12,7 +12,8 @@ use super::Secret;
 use crate::cpu::Cpu;
 use crate::scan::{NormalisedText, clear_and_reserve};
 
-/// Bytes behind a text that may be read together with its last word.
+/// Bytes behind a text that may be read together with its last word: one load of eight bytes for every word,
+/// however short, and no branch on how many bytes are left.
 const PADDING: usize = 8;
 
 /// Replaces `hashes` with those of the words of `scanned`, and `secret_hashes` with those by a secret, where there is
@@ -50,6 +51,7 @@ fn words_on(
         Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long, secret, secret_hashes) },
         _ => 0,
     };
+    // In place of what the lanes made of their first eight bytes.
     long.iter().for_each(|&index| hashes[index as usize] = xxh3::xxh3_64(text.word(index as usize)));
     hashes.extend((done..words).map(|index| xxh3::xxh3_64(text.word(index))));
     if let Some(secret) = secret {
@@ -105,7 +107,11 @@ mod x86 {
         while length <= 8 {
             let (last, half) = (length as u8 - 1, length as u8 / 2);
             bytes[length % 8] = u64::from_le_bytes(match length {
+                // XXH3 takes the last byte, the length, the first byte and the middle one. The length is in
+                // `KEYS`, since a shuffle moves bytes of the word alone.
                 ..4 => [last, 0x80, 0, half, 0x80, 0x80, 0x80, 0x80],
+                // The last four bytes, and above them the first four; they overlap in words of less than
+                // eight.
                 _ => [last - 3, last - 2, last - 1, last, 0, 1, 2, 3],
             });
             length += 1;
@@ -159,9 +165,11 @@ mod x86 {
         // SAFETY: eight numbers each.
         let (bytes, keys) =
             unsafe { (_mm512_loadu_si512(BYTES.as_ptr().cast()), _mm512_loadu_si512(KEYS.as_ptr().cast())) };
-        // Bytes are counted from the front of a pair of words.
+        // A shuffle of bytes stays within 16 of them, which are two words, and counts from the front of the
+        // first. So the positions of every second word are eight higher.
         let odd = _mm512_maskz_set1_epi8(0xff00_ff00_ff00_ff00, 8);
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
+        // Room for all at once: the loop stores through pointers, without a look at capacities.
         hashes.reserve(8 * starts.len());
         long.reserve(8 * starts.len());
         secret_hashes.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
@@ -181,21 +189,29 @@ mod x86 {
                 let word = _mm512_i64gather_epi64::<1>(places, text.bytes.as_ptr().cast());
                 (_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts)), word)
             };
-            // One or the other way by length: the same steps, with other bytes and numbers.
+            // XXH3 hashes 1 to 3 bytes by another formula than 4 to 8. Both choose bytes, XOR a key, and then
+            // shift, XOR and multiply twice. So the steps are shared, and bytes, keys, factors and shifts are
+            // chosen by length: about half of the instructions that both formulas would take.
             let short = _mm512_cmplt_epu64_mask(length, all(4));
             let either =
                 |up_to_3: u64, up_to_8: u64| _mm512_mask_mov_epi64(all(up_to_8), short, all(up_to_3));
+            // The permutation is a lookup in a table of eight numbers that stays in a register; it goes by
+            // the low three bits of a length. Words of more than eight bytes get something, which is replaced
+            // at the end.
             let bytes = _mm512_or_si512(_mm512_permutexvar_epi64(length, bytes), odd);
             let z = _mm512_shuffle_epi8(word, bytes);
             let z = _mm512_xor_si512(z, _mm512_permutexvar_epi64(length, keys));
             let (turned, more) = (_mm512_rol_epi64::<49>(z), _mm512_rol_epi64::<24>(z));
             let z = _mm512_mask_ternarylogic_epi64::<0x96>(z, !short, turned, more);
             let z = multiply_8(either(PRIME_2, PRIME_MX), z);
+            // The length of 4 to 8 bytes comes in here; that of 1 to 3 bytes was in the key.
             let shifted = _mm512_srlv_epi64(z, either(29, 35));
             let z = _mm512_xor_si512(z, _mm512_mask_add_epi64(shifted, !short, shifted, length));
             let z = multiply_8(either(PRIME_3, PRIME_MX), z);
             let z = _mm512_xor_si512(z, _mm512_srlv_epi64(z, either(32, 28)));
-            // How many are too long cannot be guessed: all eight places are written, and those that count are counted.
+            // Which words are too long cannot be guessed, and a wrong guess costs more than a store. So the
+            // numbers of those that are move to the front, eight places are written every time, and `long`
+            // grows by as many as count.
             let too_long = _mm512_cmpgt_epu64_mask(length, all(8));
             let numbers = _mm256_add_epi32(lanes, _mm256_set1_epi32((8 * group as u32).cast_signed()));
             // SAFETY: there is room for all words, which are no fewer than those that are too long; eight hashes were
@@ -208,7 +224,8 @@ mod x86 {
                 long.set_len(long.len() + too_long.count_ones() as usize);
             }
             let Some(secret) = secret else { continue };
-            // As in `Secret::hash`. The bytes of the word, or what stands behind it.
+            // As in `Secret::hash`: the bytes of the word, a byte of padding, and zeros; 0xea is `word &
+            // mask | padding`. Longer words are hashed otherwise, at the end.
             let z = _mm512_ternarylogic_epi64::<0xea>(
                 word,
                 _mm512_permutexvar_epi64(length, own),
@@ -228,7 +245,8 @@ mod x86 {
         8 * starts.len()
     }
 
-    /// The same for four words at a time.
+    /// The same for four words at a time. AVX2 has no lookup of 64-bit numbers in a register, so both formulas
+    /// are computed from shifts of the word, and one result is taken.
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     pub(super) fn fours(
         text: &PaddedText<'_>,
@@ -248,10 +266,14 @@ mod x86 {
                 let word = _mm256_i64gather_epi64::<1>(text.bytes.as_ptr().cast(), places);
                 (_mm256_cvtepu32_epi64(_mm_sub_epi32(ends, starts)), word)
             };
+            // Shifts are by bits: eight for each byte, and `length / 2` bytes before the one in the middle. A
+            // shift by 64 or more, or by less than nothing, leaves 0; that happens in lanes whose result is
+            // not taken.
             let bits = _mm256_slli_epi64::<3>(length);
             let half = _mm256_and_si256(_mm256_slli_epi64::<2>(length), all(!7));
             let byte = |shift| _mm256_and_si256(_mm256_srlv_epi64(word, shift), all(0xff));
             let last = byte(_mm256_sub_epi64(bits, all(8)));
+            // 1 to 3 bytes: the last, the length, the first and the middle one, from the lowest byte up.
             let short = _mm256_or_si256(
                 _mm256_or_si256(
                     _mm256_slli_epi64::<16>(_mm256_and_si256(word, all(0xff))),
@@ -263,6 +285,7 @@ mod x86 {
             let short = multiply(_mm256_xor_si256(short, _mm256_srli_epi64::<33>(short)), PRIME_2);
             let short = multiply(_mm256_xor_si256(short, _mm256_srli_epi64::<29>(short)), PRIME_3);
             let short = _mm256_xor_si256(short, _mm256_srli_epi64::<32>(short));
+            // 4 to 8 bytes: the last four, and above them the first four.
             let tail = _mm256_srlv_epi64(word, _mm256_sub_epi64(bits, all(32)));
             let tail = _mm256_and_si256(tail, all(0xffff_ffff));
             let middle = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
@@ -310,6 +333,8 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn multiply(value: __m256i, factor: u64) -> __m256i {
+        // With halves `h` and `l` of both numbers the product is `ll + (hl + lh) * 2^32`; `hh` is beyond 64
+        // bits. The instruction looks at the low half of each lane alone, so nothing has to be masked.
         let low = _mm256_set1_epi64x(factor.cast_signed());
         let high = _mm256_set1_epi64x((factor >> 32).cast_signed());
         let cross = _mm256_add_epi64(

@@ -159,6 +159,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         if self.across(group) == Some(0) || self.seen_before(group) {
             return Ok(());
         }
+        // Groups that an earlier process took are gone through once more without proposing, so that counts of
+        // giant groups and groups seen before are what they would be in one run.
         let fresh = self.skip.is_none_or(|skip| key > skip);
         self.cut(group, fresh)?;
         // The highest key cannot be told from none; then a later process does the last groups again.
@@ -203,6 +205,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         if self.method().longest_partner(0) == u32::MAX {
             return self.part(group, fresh);
         }
+        // By length, the longest partner of a document bounds all behind it. Where not even the next one is
+        // in reach, no pair crosses, and the two sides are groups of their own.
         group.sort_unstable_by_key(|&(document, _)| (self.length(document), document));
         let mut start = 0;
         for index in 1..=group.len() {
@@ -224,6 +228,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         if found.saturating_mul(group.len()) > self.limit.saturating_mul(self.limit) {
             return self.giant(&mut group[..found], fresh);
         }
+        // Members that are found come first, so each meets the found ones behind it and all that ask.
         for index in 0..if fresh { found } else { 0 } {
             for other in index + 1..group.len() {
                 self.pair(group[index], group[other])?;
@@ -295,6 +300,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
     /// About how many pairs a group proposes, by a sample of them.
     fn expected(&self, group: &[Tagged]) -> u64 {
         let pairs = group.len() as u64 * (group.len() as u64 - 1) / 2;
+        // Pairs by a fixed hash of their numbers: any sample will do, but it must be the same for every run.
         let place = |number: u64| (hash::mix(number) % group.len() as u64) as usize;
         let proposed = |number: &u64| {
             let (one, other) = (group[place(2 * number)], group[place(2 * number + 1)]);
@@ -421,6 +427,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
                 self.pair(member, before)?;
             }
             for &landmark in &landmarks {
+                // Neighbours by length were paired above, or will be; of two landmarks the later one pairs
+                // them.
                 let near = index.abs_diff(landmark) <= NEIGHBOURS;
                 let twice = landmark > index && landmarks.contains(&index);
                 if !near && !twice {
@@ -437,6 +445,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         let mut places: Vec<usize> = Vec::new();
         for place in 0..group.len() {
             places.push(place);
+            // The smallest so far, at a constant cost for each member and without a copy of the whole group.
             if places.len() > 64 * NEIGHBOURS {
                 places.select_nth_unstable_by_key(NEIGHBOURS, mark);
                 places.truncate(NEIGHBOURS);
@@ -456,6 +465,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
 
 /// Notes a digest in its slot; true when it was there already.
 fn mark_seen(seen: &mut [u128], digest: u128) -> bool {
+    // One slot for each digest and no search: a newer group takes the place of an older one, which is taken
+    // for new when it comes again. That costs time, and changes no pair.
     let place = digest as usize % seen.len();
     std::mem::replace(&mut seen[place], digest) == digest
 }

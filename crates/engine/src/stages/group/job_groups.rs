@@ -60,6 +60,8 @@ impl<'c> JobGroupHost<'c> {
         let mut facts = Vec::with_capacity(catalogue.len() as usize);
         catalogue.records(ctx, |_, record| facts.push(member_facts(entry, record)))?;
         let memory = ctx.budget.free(catalogue.len().into(), 12) as usize / 2;
+        // A pair comes once for each key that it shares. Where nobody counts, repeats are dropped as early as
+        // they are met.
         let kind = |sorter: Sorter<Couples>| if method.counts_keys() { sorter } else { sorter.distinct() };
         let (pairs, back, skip) = if method.has_query_keys() {
             // Two sorters do not come to the same key together, so an earlier process leaves nothing to go on from.

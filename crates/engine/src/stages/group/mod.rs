@@ -207,6 +207,7 @@ fn propose_one(
     while let Some(packed) = merge.next()? {
         progress.step(ctx)?;
         let posting = Posting::unpack(packed);
+        // Equal documents have equal keys: the first of a class proposes for all of them.
         if represented.get(posting.document) {
             continue;
         }
@@ -217,6 +218,8 @@ fn propose_one(
             group.clear();
             key = Some(posting.key);
         }
+        // A document may have a key twice. Postings are in the order of documents, so the
+        // last one tells.
         if group.last().is_none_or(|&(document, _)| document != posting.document) {
             group.push((posting.document, posting.tag));
         }
@@ -228,6 +231,8 @@ fn propose_one(
     let least = ctx.panel.proposers()[method].method.keys_to_share();
     let (host, giant_groups, _) = groups.finish();
     let (pairs, back) = host.finish()?;
+    // First the result, then the note that it is there, then what it was made of goes: a stop at any point
+    // leaves enough to go on from.
     let candidates = write_pairs(ctx, method, pairs, back, least)?;
     let done = CandidateCounts { candidates, giant_groups };
     ctx.save(&done_name, &done)?;
@@ -265,6 +270,7 @@ fn write_pairs(
     let mut pairs = CountedPairs::new(pairs)?;
     let mut back = back.map(CountedPairs::new).transpose()?;
     loop {
+        // A merge of two sorted lists; a pair that is in both is written once, with its counts of both ways.
         let heads = [pairs.head, back.as_ref().and_then(|back| back.head)];
         let Some((pair, _)) = heads.iter().flatten().min() else { break };
         let of =
@@ -336,6 +342,8 @@ fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
     }
     let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
     let (mut count, mut bytes) = (0u64, Vec::new());
+    // Methods are few, so the least head is looked for among all of them; those that have the same pair go on
+    // together.
     while let Some((a, b)) = heads.iter().flatten().map(|head| (head.a, head.b)).min() {
         let mut shared = SharedKeys::default();
         for (method, source) in sources.iter_mut().enumerate() {

@@ -205,6 +205,8 @@ impl<'c> UnitWriter<'c> {
     }
 
     fn checkpoint(&mut self) -> Result<(), EngineError> {
+        // Files and key runs first, then the note that says how long they are: what is behind the note is cut
+        // off by whoever goes on, so a stop between the two costs nothing but time.
         let mut files = BTreeMap::new();
         for (file, writer) in self.writers() {
             files.insert(file.to_owned(), writer.checkpoint()?);

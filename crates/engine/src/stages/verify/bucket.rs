@@ -130,6 +130,8 @@ fn of_each<T: Sync, R: Default + Send>(
     work: impl Fn(&T) -> R + Sync + Send,
 ) -> Result<Vec<R>, EngineError> {
     let work = |item: &T| if ctx.watch.stopped() { R::default() } else { work(item) };
+    // A comparison of sets is short beside the cost of handing it to a thread, so several go together; one of
+    // texts takes long by itself.
     let together = if ctx.measure.similarity == Similarity::Edit { 1 } else { 64 };
     let done = match parallel {
         true => items.par_iter().with_min_len(together).map(work).collect(),
@@ -407,6 +409,8 @@ impl ResidentJudge<'_, '_> {
                     .map(|(at, _)| (at, contender.node)),
             );
         }
+        // Equal documents ask for the same. All that is asked for here would be asked for in `decide`, so
+        // that counts do not depend on how far ahead was looked, nor on threads.
         asked.sort_unstable();
         asked.dedup();
         let entries = neighbours.entries();

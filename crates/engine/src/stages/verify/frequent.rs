@@ -33,6 +33,7 @@ impl Frequent {
         append_sorted(&mut values, &mut sorting);
         let mut runs: Vec<(usize, u64)> = values
             .chunk_by(|a, b| a == b)
+            // What one document of the sample has is not known to be shared.
             .filter(|run| run.len() > 1)
             .map(|run| (run.len(), run[0]))
             .collect();
@@ -43,6 +44,7 @@ impl Frequent {
             });
             runs.truncate(MAX_FREQUENT);
         }
+        // A quarter full at most: nearly every look ends at the first slot, found or not.
         let slots = vec![(0, FREE); (4 * runs.len()).next_power_of_two()];
         let mut frequent = Frequent { slots, count: runs.len() };
         for (number, &(_, value)) in runs.iter().enumerate() {
@@ -78,6 +80,7 @@ impl Frequent {
             if number != FREE {
                 row[usize::from(number) / 64] |= 1 << (number % 64);
             }
+            // Always written, counted where it stays: which values are frequent cannot be guessed.
             set[left] = value;
             left += usize::from(number == FREE);
         }

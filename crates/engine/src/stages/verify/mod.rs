@@ -215,6 +215,7 @@ fn run_bucket(
         };
         write_results(ctx, &target, found, &mut tally)?;
     }
+    // The result is there, then the note, and then the files that it was made of go.
     ctx.save(&format!("b{number:06}.done"), &tally)?;
     BUCKET_FILES.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, number, what)))
 }
@@ -281,6 +282,7 @@ fn run_parts(
     let pool = PartBuffersPool { readers: &readers, free: Mutex::default() };
     let threads = ctx.settings.threads.max(1) as u64;
     let (large, small) = parts::by_size(parts, &ctx.measure, threads, partition.capacity / 2 / threads);
+    // One part at a time for each thread: parts differ by orders of magnitude, and the largest come first.
     let mut found: Vec<PartResult> = small
         .into_par_iter()
         .with_max_len(1)

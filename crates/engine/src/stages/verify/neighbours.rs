@@ -18,6 +18,8 @@ pub(crate) struct NeighbourLists {
 impl NeighbourLists {
     /// Takes pairs, of which `ends` tells both ends.
     pub(crate) fn new<P>(nodes: usize, pairs: &[P], ends: impl Fn(&P) -> [(u32, Neighbour); 2]) -> Self {
+        // Counted, summed up, and then put where they belong: one array for all nodes, without a list for
+        // each.
         let mut starts = vec![0; nodes + 1];
         for (node, _) in pairs.iter().flat_map(&ends) {
             starts[node as usize + 1] += 1;
@@ -108,6 +110,7 @@ impl EdgeWriter {
         let mut starts = Vec::with_capacity(nodes + 1);
         let (mut sorted, mut count, mut bytes) = (self.sorter.sorted()?, 0u64, [0; 17]);
         while let Some(item) = sorted.next()? {
+            // Nodes without neighbours begin where the next one with any does.
             while starts.len() <= item.0 as usize {
                 starts.push(count);
             }

@@ -170,6 +170,8 @@ impl<'c> OversizedComponent<'c> {
     ) -> Result<(), EngineError> {
         let ctx = self.ctx;
         let all = measures_all(ctx);
+        // Two pieces are in memory at a time, and a third of it is left for all else. Sorted by pieces, all
+        // candidates of two pieces come together, and the first piece stays while the second one changes.
         let starts = self.spooled.pieces(ctx, self.memory / 3, all);
         let mut sorted = self.by_piece(candidates, &starts)?.sorted()?;
         let mut first: Option<(u32, Resident)> = None;
@@ -234,6 +236,7 @@ impl<'c> OversizedComponent<'c> {
         let piece_of = |place: usize| starts.partition_point(|&start| start <= place) as u32 - 1;
         while let Some(bytes) = candidates.next()? {
             let Candidate { a, b, shared } = Candidate::decode(bytes);
+            // A candidate names documents that are in the spool, unless the input was changed since.
             let place =
                 |document| self.documents.binary_search(&document).map_err(|_| gather::input_changed(ctx));
             let (a, b) = (place(a)?, place(b)?);
@@ -305,6 +308,8 @@ impl DiskJudge<'_, '_> {
         let mut rest = contenders;
         while !rest.is_empty() {
             self.ctx.check()?;
+            // What contenders need of those that are kept by now is measured together, in the order of these.
+            // What depends on a decision among them comes up in `decide`, and is read one by one.
             let (contenders, mut near) = self.load_part(&star, rest, neighbours)?;
             rest = &rest[contenders.len()..];
             if !measures_all(self.ctx) {

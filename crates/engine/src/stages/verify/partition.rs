@@ -49,6 +49,8 @@ impl Partition {
             involved.set(pair.b);
         }
         let mut weights = vec![0u32; catalogue.len() as usize];
+        // A weight that is too large for its number stays the largest: such a component does not fit in any
+        // case.
         let mut add = |root: u32, units: u32| {
             let weight = &mut weights[root as usize];
             *weight = weight.saturating_add(units);
@@ -122,6 +124,8 @@ fn pack(mut sets: DisjointSets, involved: &Bits, weights: Vec<u32>, capacity: u6
     let mut buckets = weights;
     let mut placed = Bits::new(documents);
     for document in (0..documents).filter(|&document| involved.get(document)) {
+        // In the order of first documents, and no bucket is gone back to: the same candidates give the same
+        // buckets. What that leaves empty is less than a component each.
         let root = sets.root(document);
         if placed.get(root) {
             continue;
@@ -158,6 +162,8 @@ impl DisjointSets {
     }
 
     pub(super) fn root(&mut self, mut document: u32) -> u32 {
+        // Every step skips one: paths get half as long whenever they are gone, without a second pass or
+        // recursion.
         while self.parents[document as usize] != document {
             let above = self.parents[self.parents[document as usize] as usize];
             self.parents[document as usize] = above;

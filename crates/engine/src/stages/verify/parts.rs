@@ -154,6 +154,8 @@ fn components(
         let row = lookup.row(promising.documents[place as usize])?;
         weights[sets.root(place) as usize] += set_bytes(ctx, &row);
     }
+    // A root is the lowest place of its component, so that it is met before all others of it, and has its
+    // part then.
     let mut parts = vec![NONE; count];
     let mut filled: Vec<u64> = Vec::new();
     for place in (0..count as u32).filter(|&place| paired.get(place)) {

@@ -170,6 +170,8 @@ impl Resident {
             }
             piece
         };
+        // Each chunk is prepared by one thread into memory of its own, and pieces are taken in the order of
+        // chunks: the same for any number of threads.
         let chunks = self.pending.chunks();
         let ready: Vec<Piece> = chunks.into_par_iter().map_init(SortBuffers::default, prepare).collect();
         ready.into_iter().for_each(|piece| self.take(piece));
@@ -195,6 +197,8 @@ impl Resident {
         let words = frequent.words();
         let mut rows =
             BitRows { words, bits: vec![0; documents * words], sizes: Vec::with_capacity(documents) };
+        // What is left of a set stays where it was, at the front of its range: nothing moves, and the end
+        // comes forward.
         for (set, row) in self.sets.iter_mut().zip(rows.bits.chunks_exact_mut(words)) {
             rows.sizes.push((set.end - set.start) as u32);
             set.end = set.start + frequent.divide(&mut self.pieces[set.piece][set.start..set.end], row);
@@ -337,6 +341,7 @@ impl SpooledDocuments {
         if !sets {
             return Ok(resident);
         }
+        // By offset, and each block once: one pass forwards over the file, whatever the order of documents.
         let mut offsets: Vec<u64> = wanted.iter().map(|location| location.offset).collect();
         offsets.sort_unstable();
         offsets.dedup();
@@ -378,6 +383,8 @@ impl SpooledDocuments {
 
     /// Empties the cache, once it is large.
     pub(super) fn tidy(&mut self) {
+        // All at once: which documents are asked for again is not known, and an order of use would have to be
+        // kept.
         if self.cached_bytes > CACHE_BYTES {
             self.cache.clear();
             self.cached_bytes = 0;

@@ -181,6 +181,8 @@ impl Star {
     /// True when `contender` needs the similarity of its candidate, as far as can be said before it is decided.
     pub(crate) fn needs_similarity(&self, contender: &Contender, candidate: u32) -> bool {
         let State { kept_place, kept, .. } = self.nodes[candidate as usize];
+        // Only kept neighbours can be witnesses. Those that were kept before an equal document was decided
+        // were measured for that one, and their best is remembered.
         kept != NO_DOCUMENT
             && self.needs_neighbours(contender)
             && kept_place >= self.node_witnesses.get(&contender.node).map_or(0, |known| known.last_place)
@@ -203,6 +205,8 @@ impl Star {
         self.place += 1;
         let found = if contender.reference { None } else { self.witness(place, contender, near, judge)? };
         let Some(BestWitness { similarity, document: witness, .. }) = found else {
+            // Of equal documents the first that is kept stands for the node; a document to compare with is
+            // always kept.
             let state = &mut self.nodes[contender.node as usize];
             if state.kept == NO_DOCUMENT {
                 (state.kept_place, state.kept) = (place, contender.document);
@@ -221,6 +225,7 @@ impl Star {
         judge: &mut dyn Judge,
     ) -> Result<Option<BestWitness>, EngineError> {
         let node = contender.node;
+        // Nothing is nearer than an equal document: no neighbour has to be measured.
         if let Some(equal) = self.kept(node, 1.0) {
             return Ok(Some(equal));
         }
@@ -230,6 +235,8 @@ impl Star {
             let offer = self.kept(neighbour.node, similarity).filter(|_| reached);
             best = offer.into_iter().chain(best).reduce(|one, two| if one.beats(&two) { one } else { two });
         }
+        // Only what was measured directly is remembered as the best: a witness by one hop is no neighbour,
+        // and a neighbour that is kept later must win against it.
         let direct = best;
         if best.is_none() {
             best = self.one_hop(node, near, judge)?;
@@ -251,6 +258,8 @@ impl Star {
         let state = &mut self.nodes[node as usize];
         let first = if state.witness == NO_DOCUMENT { witness } else { state.witness };
         state.witness = first;
+        // Nearly all nodes are one document and are never asked again: only the others cost an entry of the
+        // map.
         if !self.several.get(node) {
             return;
         }
@@ -276,6 +285,8 @@ impl Star {
         near: &[Neighbour],
         judge: &mut dyn Judge,
     ) -> Result<Option<BestWitness>, EngineError> {
+        // Ways are sorted by witness, so that each witness is measured once, however many neighbours lead to
+        // it.
         let mut found = Vec::new();
         let ways = self.ways(node, near);
         for ways in ways.chunk_by(|a, b| a.0 == b.0) {
@@ -287,8 +298,12 @@ impl Star {
         found.sort_by(|(one, _), (two, _)| {
             two.similarity.total_cmp(&one.similarity).then(one.place.cmp(&two.place))
         });
+        // From the best down: the first witness with a near neighbour that leads to it wins, and no other way
+        // is measured.
         for (best, ways) in found {
             for &(_, way) in ways {
+                // A way from an equal document has no neighbour: equal documents are near whatever the
+                // threshold.
                 let Some(neighbour) = near.get(way) else { return Ok(Some(best)) };
                 if measured(node, *neighbour, judge)?.reached {
                     return Ok(Some(best));
@@ -307,6 +322,8 @@ impl Star {
         far.sort_unstable();
         let mut ways: Vec<(u32, usize)> = self.witnesses(node).map(|witness| (witness, usize::MAX)).collect();
         for (index, neighbour) in near.iter().enumerate() {
+            // One that was measured and is not near leads nowhere. The others are near, or are measured when
+            // a way through them is taken.
             if !neighbour.measured || neighbour.reached {
                 ways.extend(self.witnesses(neighbour.node).map(|witness| (witness, index)));
             }
@@ -362,6 +379,8 @@ fn connected(neighbours: &mut dyn Adjacency, nodes: usize) -> Result<Vec<u32>, E
         if component[start as usize] != NO_DOCUMENT {
             continue;
         }
+        // Nodes are begun in order, so that the first node of a component is its lowest, whatever the order
+        // of neighbours. A stack in place of recursion: components can be as long as a corpus.
         component[start as usize] = start;
         waiting.push(start);
         while let Some(node) = waiting.pop() {

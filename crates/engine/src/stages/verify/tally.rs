@@ -84,6 +84,8 @@ impl Tally {
         let near = |a: &Sample, b: &Sample| {
             far(a).total_cmp(&far(b)).then(a.sampling_hash().cmp(&b.sampling_hash()))
         };
+        // A sample is what has the smallest hashes. Dropping the others early or late, here or in another
+        // part, leaves the same, so that neither threads nor memory show.
         self.random.sort_unstable_by_key(Sample::sampling_hash);
         self.above.sort_unstable_by(near);
         self.below.sort_unstable_by(near);
