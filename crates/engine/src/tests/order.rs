@@ -215,14 +215,17 @@ fn recipes() -> impl Strategy<Value = JobRecipe> {
         })
 }
 
-/// True unless the job is refused: records of one side that all lack a text, or a field that is named and that no document has.
+/// True unless the job is refused: a side has records, and none of them has a field that is named.
 fn accepted(recipe: &JobRecipe, against: &[Line], lines: &[Line]) -> bool {
     let against = if recipe.against { against } else { &[] };
-    let texts = |side: &[Line]| side.is_empty() || side.iter().any(|line| !line.rejected);
-    let mut documents = against.iter().chain(lines).filter(|line| !line.rejected).peekable();
-    let ranks = recipe.order.as_deref() == Some("rank") || recipe.keep.starts_with("field:rank");
-    let named = !ranks || documents.peek().is_none() || documents.any(|line| line.value.is_some());
-    texts(against) && texts(lines) && named
+    let mut named = vec![recipe.keep.strip_prefix("field:").map(|field| field.trim_end_matches(":desc"))];
+    named.extend([recipe.order.as_deref().filter(|&order| order != "id"), recipe.within.as_deref()]);
+    named.into_iter().flatten().all(|field| {
+        let key = format!("\"{field}\":");
+        [against, lines]
+            .iter()
+            .all(|side| side.is_empty() || side.iter().any(|line| line.text.contains(&key)))
+    })
 }
 
 proptest! {
