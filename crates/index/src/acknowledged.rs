@@ -85,4 +85,47 @@ mod tests {
             assert_eq!(std::str::from_utf8(&bytes).ok().and_then(Acknowledged::parse), None, "{bit}");
         }
     }
+
+    #[test]
+    fn a_mark_is_three_numbers_and_their_checksum() {
+        let line = Acknowledged { generation: 3, end: 12_345, chain: 0xab }.line();
+        let words = "00000000000000000003 00000000000000012345 00000000000000ab";
+        assert_eq!(line, format!("{words} {:016x}\n", hash::sum(words.as_bytes())));
+        assert_eq!(line.len(), 76);
+    }
+
+    #[test]
+    fn only_a_whole_line_is_a_mark() {
+        let line = Acknowledged { generation: 1, end: 2, chain: 3 }.line();
+        for length in 0..line.len() {
+            assert_eq!(Acknowledged::parse(&line[..length]), None, "{length}");
+        }
+        assert_eq!(Acknowledged::parse(&format!("{line}0")), None);
+        assert_eq!(Acknowledged::parse(&format!(" {line}")), None);
+    }
+
+    #[test]
+    fn a_mark_is_written_over_the_one_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = File::create(path(folder.path())).unwrap();
+        for end in [u64::MAX, 7] {
+            let mark = Acknowledged { generation: 2, end, chain: 1 };
+            mark.write(&file).unwrap();
+            assert_eq!(Acknowledged::read(folder.path()).unwrap(), mark);
+        }
+    }
+
+    #[test]
+    fn a_missing_mark_and_a_damaged_one_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("acknowledged");
+        let sentence = || Acknowledged::read(folder.path()).unwrap_err().to_string();
+        let missing = format!("{} cannot be read: ", file.display());
+        assert!(sentence().starts_with(&missing), "{}", sentence());
+        for bytes in [&b""[..], b"0 0 0 0\n", b"\xff\xfe"] {
+            std::fs::write(&file, bytes).unwrap();
+            let damaged = format!("{} is damaged: it does not match its checksum; ", file.display());
+            assert!(sentence().starts_with(&damaged), "{}", sentence());
+        }
+    }
 }

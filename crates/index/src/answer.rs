@@ -125,3 +125,78 @@ impl SnapshotQuery<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SmallIndex;
+
+    fn answer(small: &mut SmallIndex, text: &str, limit: usize) -> Answer {
+        let prepared = small.prepared("asked", text);
+        small.index.query(&mut small.buffers, &prepared, limit).unwrap()
+    }
+
+    fn numbers(answer: &Answer) -> Vec<u32> {
+        answer.matches.iter().map(|hit| hit.number).collect()
+    }
+
+    #[test]
+    fn an_empty_index_has_no_near_duplicates() {
+        assert_eq!(answer(&mut SmallIndex::new(), "a b c d", usize::MAX), Answer::default());
+    }
+
+    #[test]
+    fn a_match_tells_all_of_a_document() {
+        let mut small = SmallIndex::of(&["a b c d e"]);
+        let expected = Match {
+            number: 0,
+            id: "d0".to_owned(),
+            url: None,
+            similarity: Some(4.0 / 6.0),
+            backward: None,
+            kept: true,
+        };
+        assert_eq!(answer(&mut small, "a b c d f", 9), Answer { matches: vec![expected], total: 1 });
+    }
+
+    #[test]
+    fn the_most_similar_come_first_and_of_equals_the_earlier() {
+        let mut small = SmallIndex::of(&["a b c d f", "a b c d e f", "a b c d e", "a b c d g"]);
+        let found = answer(&mut small, "a b c d e", usize::MAX);
+        assert_eq!(numbers(&found), [2, 1, 0, 3]);
+        let similarities: Vec<Option<f64>> = found.matches.iter().map(|hit| hit.similarity).collect();
+        assert_eq!(similarities, [1.0, 5.0 / 6.0, 4.0 / 6.0, 4.0 / 6.0].map(Some));
+    }
+
+    #[test]
+    fn a_limit_leaves_the_number_of_all() {
+        let mut small = SmallIndex::of(&["a b c d f", "a b c d e", "a b c d e"]);
+        for (limit, expected) in [(0, vec![]), (1, vec![1]), (2, vec![1, 2]), (9, vec![1, 2, 0])] {
+            let found = answer(&mut small, "a b c d e", limit);
+            assert_eq!((numbers(&found), found.total), (expected, 3));
+        }
+    }
+
+    #[test]
+    fn kept_documents_are_told_from_removed_ones() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f"]);
+        let found = answer(&mut small, "a b c d e", usize::MAX);
+        assert_eq!(found.matches.iter().map(|hit| hit.kept).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[test]
+    fn deleted_documents_are_not_named_and_those_with_their_words_are() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d e", "a b c d f"]);
+        small.index.remove("d0").unwrap();
+        assert_eq!(numbers(&answer(&mut small, "a b c d e", 9)), [1, 2]);
+        assert_eq!(numbers(&answer(&mut small, "a b c d g", 9)), [1, 2]);
+        small.index.remove("d1").unwrap();
+        assert_eq!(numbers(&answer(&mut small, "a b c d e", 9)), [2]);
+    }
+
+    #[test]
+    fn a_document_without_words_is_near_none() {
+        let mut small = SmallIndex::of(&["...", "...", "a b"]);
+        assert_eq!(answer(&mut small, "...", 9), Answer::default());
+    }
+}

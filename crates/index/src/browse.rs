@@ -145,3 +145,122 @@ fn entry(now: &Snapshot, number: u32, row: &Row, buffers: &mut QueryBuffers) -> 
     let Row { words, leader, state, text, .. } = *row;
     Ok(Entry { number, id, url, words, leader, state, text_bytes: text })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{SmallIndex, recipe};
+    use crate::writer::OnExistingId;
+
+    const NEAR: [&str; 3] = ["a b c d e", "a b c d f", "a b c d g"];
+
+    fn numbers(entries: &[Entry]) -> Vec<u32> {
+        entries.iter().map(|entry| entry.number).collect()
+    }
+
+    #[test]
+    fn an_empty_index_has_no_documents() {
+        let SmallIndex { index, mut buffers, folder: _folder } = SmallIndex::new();
+        assert_eq!(index.next(), 0);
+        assert!(index.get(&mut buffers, "d0").unwrap().is_empty());
+        assert_eq!(index.first_of(&mut buffers, "d0").unwrap(), None);
+        assert_eq!(index.entry(&mut buffers, 0).unwrap(), None);
+        assert_eq!(index.text(&mut buffers, 0).unwrap(), None);
+        assert!(index.prepare_stored(&mut buffers, 0).unwrap().is_none());
+        assert!(index.members(&mut buffers, 0).unwrap().is_empty());
+        assert!(index.clusters(&mut buffers).unwrap().is_empty());
+    }
+
+    #[test]
+    fn an_entry_tells_all_of_a_document() {
+        let SmallIndex { index, mut buffers, folder: _folder } = SmallIndex::of(&["a b c", "A b C!"]);
+        let state = State::Removed { witness: 0, similarity: Some(1.0) };
+        let id = "d1".to_owned();
+        let expected = Entry { number: 1, id, url: None, words: 3, leader: 0, state, text_bytes: 6 };
+        assert_eq!(index.entry(&mut buffers, 1).unwrap(), Some(expected));
+        assert_eq!(index.entry(&mut buffers, 2).unwrap(), None);
+    }
+
+    #[test]
+    fn all_documents_of_an_id_are_found() {
+        let mut small = SmallIndex::of(&["a b c", "x y z"]);
+        small.add("d0", "u v w");
+        let SmallIndex { index, mut buffers, folder: _folder } = small;
+        assert_eq!(numbers(&index.get(&mut buffers, "d0").unwrap()), [0, 2]);
+        assert_eq!(index.first_of(&mut buffers, "d0").unwrap(), Some(0));
+        assert_eq!((index.next(), index.first_of(&mut buffers, "d2").unwrap()), (3, None));
+    }
+
+    #[test]
+    fn deleted_documents_are_not_shown() {
+        let mut small = SmallIndex::of(&["a b c", "a b c"]);
+        small.index.remove("d0").unwrap();
+        let SmallIndex { index, buffers, .. } = &mut small;
+        assert!(index.get(buffers, "d0").unwrap().is_empty());
+        assert_eq!(index.first_of(buffers, "d0").unwrap(), None);
+        assert_eq!(index.entry(buffers, 0).unwrap(), None);
+        assert_eq!(index.text(buffers, 0).unwrap(), None);
+        assert_eq!(index.text(buffers, 1).unwrap().as_deref(), Some("a b c"));
+        assert_eq!(index.next(), 2);
+    }
+
+    #[test]
+    fn a_text_is_returned_as_it_was_before_and_behind_a_flush() {
+        let small = SmallIndex::of(&["One, two: THREE!"]);
+        let SmallIndex { index, mut buffers, folder: _folder } = small;
+        assert_eq!(index.text(&mut buffers, 0).unwrap().as_deref(), Some("One, two: THREE!"));
+        index.flush().unwrap();
+        assert_eq!(index.text(&mut buffers, 0).unwrap().as_deref(), Some("One, two: THREE!"));
+    }
+
+    #[test]
+    fn without_texts_there_is_none_to_return_or_to_add_elsewhere() {
+        let mut small = SmallIndex::with(recipe(), false);
+        small.add("d0", "a b c");
+        assert_eq!(small.index.text(&mut small.buffers, 0).unwrap(), None);
+        let sentence = small.index.prepare_stored(&mut small.buffers, 0).map(drop).unwrap_err().to_string();
+        let wanted = format!(
+            "{} keeps no texts, and without them its documents cannot be added elsewhere",
+            small.path().display()
+        );
+        assert_eq!(sentence, wanted);
+    }
+
+    #[test]
+    fn a_stored_document_can_be_added_to_another_index() {
+        let (mut from, mut to) = (SmallIndex::of(&["a b c d e"]), SmallIndex::of(&["a b c d f"]));
+        let stored = from.index.prepare_stored(&mut from.buffers, 0).unwrap().unwrap();
+        assert_eq!((&stored.id[..], stored.text()), ("d0", "a b c d e"));
+        let prepared = to.buffers.reexamine(to.index.examiner(), stored).unwrap();
+        to.index.add(vec![prepared], OnExistingId::Both).unwrap();
+        assert_eq!(to.state(1), State::Removed { witness: 0, similarity: Some(4.0 / 6.0) });
+    }
+
+    #[test]
+    fn the_members_of_a_cluster_are_those_removed_for_its_kept_document() {
+        let SmallIndex { index, mut buffers, folder: _folder } = SmallIndex::of(&NEAR);
+        assert_eq!(numbers(&index.members(&mut buffers, 0).unwrap()), [1, 2]);
+        assert!(index.members(&mut buffers, 1).unwrap().is_empty());
+    }
+
+    #[test]
+    fn clusters_are_counted_with_their_kept_document() {
+        let mut small = SmallIndex::of(&["x y z", "a b c d e", "a b c d f", "a b c d g", "x y z"]);
+        small.add("d5", "alone");
+        let expected = [Cluster { keeper: 0, size: 2 }, Cluster { keeper: 1, size: 3 }];
+        assert_eq!(small.index.clusters(&mut small.buffers).unwrap(), expected);
+        small.index.flush().unwrap();
+        small.add("d6", "x y z");
+        let expected = [Cluster { keeper: 0, size: 3 }, Cluster { keeper: 1, size: 3 }];
+        assert_eq!(small.index.clusters(&mut small.buffers).unwrap(), expected, "from disk and from memory");
+    }
+
+    #[test]
+    fn members_that_were_decided_anew_are_in_their_new_cluster_alone() {
+        let mut small = SmallIndex::of(&NEAR);
+        small.index.remove("d0").unwrap();
+        assert_eq!(small.index.clusters(&mut small.buffers).unwrap(), [Cluster { keeper: 1, size: 2 }]);
+        assert!(small.index.members(&mut small.buffers, 0).unwrap().is_empty());
+        assert_eq!(numbers(&small.index.members(&mut small.buffers, 1).unwrap()), [2]);
+    }
+}

@@ -280,3 +280,201 @@ fn portion<'t>(
     end(count, shard);
     Portion { records: handed_over, progress, skipped }
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike_corpus::{Format, ReadOptions};
+    use lookalike_model::{Reason, RecordPosition, Unit};
+
+    use super::*;
+    use crate::row::State;
+    use crate::testing::{SmallIndex, settings};
+
+    const LINES: &str = concat!(
+        "{\"id\":\"a\",\"text\":\"a b c d e\"}\n",
+        "no record\n",
+        "{\"id\":\"b\",\"text\":\"a b c d f\"}\n",
+        "{\"id\":\"c\",\"text\":\"x y z\"}\n",
+    );
+
+    fn corpus(lines: &str) -> Corpus {
+        let options = ReadOptions { max_document_bytes: 1 << 20, ..ReadOptions::default() };
+        Corpus::in_memory("lines.jsonl", lines.as_bytes().into(), options)
+    }
+
+    /// A record as text: the id of a document, or the shard, position and beginning of the reason of a rejected one.
+    fn told(record: &CorpusRecord<'_>) -> String {
+        match record {
+            CorpusRecord::Document(prepared) => prepared.id.clone(),
+            CorpusRecord::Rejected { source, position, reason, .. } => {
+                format!("{source}:{position} {}", reason.split(':').next().unwrap())
+            }
+        }
+    }
+
+    /// All records that are handed over, and the last progress.
+    fn examined(small: &SmallIndex, lines: &str, from: Progress) -> (Vec<String>, Option<Progress>) {
+        let (mut records, mut last) = (Vec::new(), None);
+        let each = |portion: Portion<'_>| {
+            records.extend(portion.records.iter().map(told));
+            last = Some(portion.progress);
+            Ok(())
+        };
+        let watch = Watch::default();
+        small.index.examine(&corpus(lines), &settings(), from, Preparation::LookUp, &watch, each).unwrap();
+        (records, last)
+    }
+
+    #[test]
+    fn all_records_are_handed_over_in_order() {
+        let (records, last) = examined(&SmallIndex::new(), LINES, Progress::default());
+        let rejected = format!("lines.jsonl:{} broken record", LINES.find("no record").unwrap());
+        assert_eq!(records, ["a", &rejected, "b", "c"]);
+        assert_eq!(last, Some(Progress { unit: 0, records: 4, total: 4 }));
+    }
+
+    #[test]
+    fn records_that_are_done_are_not_handed_over_again() {
+        let from = Progress { unit: 0, records: 3, total: 13 };
+        let (records, last) = examined(&SmallIndex::new(), LINES, from);
+        assert_eq!(
+            (records, last),
+            (vec!["c".to_owned()], Some(Progress { unit: 0, records: 4, total: 14 }))
+        );
+        let behind = Progress { unit: 1, records: 0, total: 4 };
+        assert_eq!(examined(&SmallIndex::new(), LINES, behind).0, [""; 0]);
+    }
+
+    #[test]
+    fn an_empty_corpus_has_no_records() {
+        assert_eq!(examined(&SmallIndex::new(), "", Progress::default()).0, [""; 0]);
+    }
+
+    #[test]
+    fn documents_come_with_their_answers_where_these_are_asked_for() {
+        let small = SmallIndex::of(&["a b c d e", "a b c d g"]);
+        let mut totals = Vec::new();
+        let each = |portion: Portion<'_>| {
+            for record in portion.records {
+                if let CorpusRecord::Document(prepared) = record {
+                    let answer = prepared.answer.unwrap();
+                    totals.push((prepared.id, answer.matches.len(), answer.total));
+                }
+            }
+            Ok(())
+        };
+        let (preparation, watch) = (Preparation::Answer(1), Watch::default());
+        small
+            .index
+            .examine(&corpus(LINES), &settings(), Progress::default(), preparation, &watch, each)
+            .unwrap();
+        let wanted = [("a", 1, 2), ("b", 1, 2), ("c", 0, 0)];
+        assert_eq!(totals, wanted.map(|(id, named, total)| (id.to_owned(), named, total)));
+    }
+
+    #[test]
+    fn an_error_of_the_receiver_is_returned() {
+        let small = SmallIndex::new();
+        let each = |_: Portion<'_>| Err(IndexError::Request("enough".to_owned()));
+        let (from, watch) = (Progress::default(), Watch::default());
+        let failed =
+            small.index.examine(&corpus(LINES), &settings(), from, Preparation::LookUp, &watch, each);
+        assert_eq!(failed.unwrap_err().to_string(), "enough");
+    }
+
+    #[test]
+    fn too_little_memory_is_refused_with_what_would_do() {
+        let small = SmallIndex::new();
+        let few = Settings { memory: 1 << 20, ..settings() };
+        let (from, watch) = (Progress::default(), Watch::default());
+        let failed = small.index.examine(&corpus(LINES), &few, from, Preparation::LookUp, &watch, |_| Ok(()));
+        let sentence = failed.unwrap_err().to_string();
+        assert!(sentence.starts_with("--memory is too small: "), "{sentence}");
+    }
+
+    #[test]
+    fn a_corpus_is_added_with_verdicts_and_marks() {
+        for threads in [1, 2] {
+            let mut small = SmallIndex::new();
+            let settings = Settings { threads, ..settings() };
+            let mut verdicts = Vec::new();
+            small
+                .index
+                .add_corpus(
+                    &corpus(LINES),
+                    &settings,
+                    Progress::default(),
+                    OnExistingId::Refuse,
+                    &Watch::default(),
+                    |portion| Ok(Some(portion.progress.records.to_string().into_bytes())),
+                    |id, verdict| {
+                        verdicts.push((id.to_owned(), verdict.clone()));
+                        Ok(())
+                    },
+                )
+                .unwrap();
+            let near = State::Removed { witness: 0, similarity: Some(4.0 / 6.0) };
+            let wanted = [("a", 0, State::Kept), ("b", 1, near), ("c", 2, State::Kept)];
+            let wanted = wanted
+                .map(|(id, number, state)| (id.to_owned(), Verdict::Added { number, state, known: false }));
+            assert_eq!(verdicts, wanted);
+            assert_eq!(small.state(1), near);
+            assert_eq!(small.reopened().index.mark(), Some(&b"4"[..]));
+        }
+    }
+
+    #[test]
+    fn a_rejected_record_keeps_its_position_reason_and_id() {
+        let rejected = RejectedRecord::of(&Rejection {
+            place: RecordPosition { record: 2, position: 77 },
+            unit: Unit::Byte,
+            reason: Reason::TooLong { limit: 5 },
+            id: Some("x".to_owned()),
+        });
+        assert_eq!((rejected.position, rejected.id.as_deref()), (77, Some("x")));
+        assert!(rejected.reason.starts_with("too long: over 5 bytes"), "{}", rejected.reason);
+    }
+
+    fn rejected(position: u64) -> Result<PreparedDocument, RejectedRecord> {
+        Err(RejectedRecord { position, ..RejectedRecord::default() })
+    }
+
+    fn shard_end(before: usize, skipped: u64) -> ShardEnd {
+        ShardEnd {
+            before,
+            format: Format::Jsonl,
+            skipped: vec![("request", skipped), ("info", 1)],
+            digest: None,
+        }
+    }
+
+    #[test]
+    fn records_are_named_by_the_shard_that_they_come_from() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["one.jsonl", "two.jsonl", "three.jsonl"].map(|name| folder.path().join(name));
+        names.iter().for_each(|name| std::fs::write(name, LINES).unwrap());
+        let corpus = Corpus::open(&names, ReadOptions::default()).unwrap();
+        let name = |shard: usize| &corpus.shards()[shard].name[..];
+        let batch = ExaminedBatch {
+            records: (0..5).map(rejected).collect(),
+            first: 10,
+            // The second shard has no record.
+            ends: vec![shard_end(2, 4), shard_end(2, 0), shard_end(5, 7)],
+            failed: None,
+        };
+        let mut shard = 0;
+        let portion = portion(&corpus, &mut shard, batch, 11, Progress::default());
+        let told: Vec<String> = portion.records.iter().map(told).collect();
+        let wanted = [(0, 1), (2, 2), (2, 3), (2, 4)].map(|(shard, at)| format!("{}:{at} ", name(shard)));
+        assert_eq!(told, wanted);
+        assert_eq!((portion.skipped, shard), (4 + 1 + 1 + 7 + 1, 3));
+    }
+
+    #[test]
+    fn a_batch_weighs_what_its_documents_do() {
+        let mut small = SmallIndex::new();
+        let records = vec![Ok(small.prepared("x", "ten bytes!")), rejected(3), Ok(small.prepared("y", ""))];
+        let batch = ExaminedBatch { records, first: 0, ends: Vec::new(), failed: None };
+        assert_eq!(batch.bytes(), 12 * 10 + 2 * 4096);
+    }
+}

@@ -314,3 +314,215 @@ fn shared_by(method: &dyn Method, [there, asks]: [u32; 2], pairs: impl Iterator<
 pub(crate) fn word_key(digest: u128) -> u64 {
     (digest >> 64) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike_methods::{Page, Score, Sketch};
+    use lookalike_model::Recipe;
+
+    use super::*;
+    use crate::testing::SmallIndex;
+
+    /// A method of which tests choose the rules: keys with the tag 9 only ask, and those of other tags must be equal.
+    #[derive(Debug, Default)]
+    struct TaggedMethod {
+        least: u32,
+        counts: bool,
+        has_query_keys: bool,
+        longest_difference: Option<u32>,
+    }
+
+    impl Method for TaggedMethod {
+        fn recipe(&self) -> Recipe {
+            Recipe::new("tagged", 1)
+        }
+
+        fn payload_bytes(&self) -> usize {
+            0
+        }
+
+        fn keys_to_share(&self) -> u32 {
+            self.least
+        }
+
+        fn counts_keys(&self) -> bool {
+            self.counts
+        }
+
+        fn has_query_keys(&self) -> bool {
+            self.has_query_keys
+        }
+
+        fn is_query_only(&self, tag: u32) -> bool {
+            tag == 9
+        }
+
+        fn sketch(&self, _: &Page<'_>, _: &mut Sketch) {}
+
+        fn accept(&self, _: &[u8], _: &[u8], _: u32) -> Option<Score> {
+            None
+        }
+
+        fn plausible(&self, a: Member, b: Member) -> bool {
+            a.tag == b.tag || a.tag == 9 || b.tag == 9
+        }
+
+        fn longest_partner(&self, length: u32) -> u32 {
+            self.longest_difference.map_or(u32::MAX, |most| length + most)
+        }
+    }
+
+    fn shared(method: &TaggedMethod, pairs: &[(u32, u32)]) -> u32 {
+        shared_by(method, [10, 12], pairs.iter().copied())
+    }
+
+    #[test]
+    fn shared_keys_are_counted_where_the_method_counts_them() {
+        let method = TaggedMethod { counts: true, ..TaggedMethod::default() };
+        assert_eq!([0, 1, 3].map(|count| shared(&method, &[(0, 0), (1, 1), (2, 2)][..count])), [0, 1, 3]);
+        let method = TaggedMethod { counts: false, ..method };
+        assert_eq!([0, 1, 3].map(|count| shared(&method, &[(0, 0), (1, 1), (2, 2)][..count])), [0, 1, 1]);
+    }
+
+    #[test]
+    fn fewer_shared_keys_than_a_method_asks_for_are_none() {
+        let method = TaggedMethod { least: 2, counts: true, ..TaggedMethod::default() };
+        assert_eq!(shared(&method, &[(0, 0)]), 0);
+        assert_eq!(shared(&method, &[(0, 0), (1, 1)]), 2);
+        assert_eq!(shared(&method, &[(0, 0), (1, 2)]), 0, "one of them is not plausible");
+    }
+
+    #[test]
+    fn documents_of_too_different_lengths_share_nothing() {
+        let method = TaggedMethod { longest_difference: Some(2), ..TaggedMethod::default() };
+        let shared = |lengths| shared_by(&method, lengths, [(0, 0)].into_iter());
+        assert_eq!([[10, 12], [12, 10], [10, 13], [13, 10]].map(shared), [1, 1, 0, 0]);
+    }
+
+    #[test]
+    fn keys_that_only_ask_count_in_one_direction() {
+        let method = TaggedMethod { has_query_keys: true, ..TaggedMethod::default() };
+        // The indexed document is found by two of its keys, the one that asks by one.
+        let counts = DirectedKeyCounts::unpack(shared(&method, &[(0, 9), (0, 0), (9, 9)]));
+        assert_eq!((counts.forward, counts.backward), (2, 1));
+        assert_eq!(shared(&method, &[(9, 9)]), 0);
+    }
+
+    #[test]
+    fn words_are_found_by_the_upper_half_of_their_digest() {
+        assert_eq!(word_key(5 << 64 | 7), 5);
+    }
+
+    fn classes(candidates: &Candidates) -> Vec<u32> {
+        candidates.classes.iter().map(|candidate| candidate.class).collect()
+    }
+
+    /// The candidates of a text.
+    fn find(small: &mut SmallIndex, text: &str) -> Candidates {
+        let examined = small.prepared("asked", text).examined;
+        let now = small.index.inner.now();
+        small.index.inner.query(&now, &mut small.buffers).find(&examined).unwrap()
+    }
+
+    #[test]
+    fn an_empty_index_has_no_candidates() {
+        let found = find(&mut SmallIndex::new(), "a b c d e");
+        assert_eq!((found.leader, classes(&found), found.searched_below), (None, Vec::new(), 0));
+        assert!(found.postings[0].iter().all(|&postings| postings == 0));
+    }
+
+    #[test]
+    fn the_first_document_with_equal_words_leads_and_near_ones_are_candidates() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f", "v w x y z", "A, B, C, D, E!"]);
+        let found = find(&mut small, "a b c d e");
+        assert_eq!((found.leader, classes(&found)), (Some(0), vec![1]));
+        let found = find(&mut small, "a b c d g");
+        assert_eq!((found.leader, classes(&found)), (None, vec![0, 1]), "equal documents are one candidate");
+    }
+
+    #[test]
+    fn a_document_without_words_has_no_candidates() {
+        let mut small = SmallIndex::of(&["...", "a b c d e"]);
+        let found = find(&mut small, "?!");
+        assert_eq!((found.leader, classes(&found)), (None, Vec::new()));
+    }
+
+    #[test]
+    fn deleted_documents_are_no_candidates() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f"]);
+        small.index.remove("d0").unwrap();
+        let found = find(&mut small, "a b c d e");
+        assert_eq!((found.leader, classes(&found)), (None, vec![1]));
+    }
+
+    #[test]
+    fn the_postings_of_each_key_are_counted() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f", "v w x y z"]);
+        let examined = small.prepared("asked", "a b c d g").examined;
+        let counted = find(&mut small, "a b c d g").postings;
+        let mut all = Vec::new();
+        for text in ["a b c d e", "a b c d f", "v w x y z"] {
+            all.extend(small.prepared("other", text).examined.keys[0].iter().map(|key| key.value));
+        }
+        let count = |value: u64| all.iter().filter(|&&other| other == value).count() as u32;
+        let expected: Vec<u32> = examined.keys[0].iter().map(|key| count(key.value)).collect();
+        assert_eq!(counted, [expected]);
+        assert!(counted[0].contains(&2) && counted[0].contains(&0), "{counted:?}");
+    }
+
+    #[test]
+    fn later_documents_are_added_to_the_candidates_of_earlier_ones() {
+        let mut small = SmallIndex::of(&["a b c d e"]);
+        let asked = small.prepared("asked", "a b c d g").examined;
+        let mut found = find(&mut small, "a b c d g");
+        small.add("d1", "a b c d f");
+        small.add("d2", "a b c d g");
+        let now = small.index.inner.now();
+        small.index.inner.query(&now, &mut small.buffers).find_since(&asked, &mut found).unwrap();
+        assert_eq!((found.leader, classes(&found), found.searched_below), (Some(2), vec![0, 1], 3));
+        assert_eq!(found.postings, find(&mut small, "a b c d g").postings);
+    }
+
+    #[test]
+    fn candidates_are_measured_once() {
+        let mut small = SmallIndex::of(&["a b c d e"]);
+        let mut found = find(&mut small, "a b c d f g");
+        let examined = small.prepared("asked", "a b c d f g").examined;
+        let now = small.index.inner.now();
+        let mut query = small.index.inner.query(&now, &mut small.buffers);
+        let mut subject = Subject::new(&examined);
+        // Four words of seven: below the threshold.
+        assert_eq!(query.measure(&mut subject, &mut found.classes[0]).unwrap(), None);
+        assert_eq!(found.classes[0].measured, Some(None));
+        let kept = Measured { forward: 0.9, backward: 0.8, reached: true, reached_back: true };
+        found.classes[0].measured = Some(Some(kept));
+        assert_eq!(query.measure(&mut subject, &mut found.classes[0]).unwrap(), Some(kept));
+    }
+
+    #[test]
+    fn a_class_is_measured_by_a_member_that_is_live() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d e"]);
+        small.index.remove("d0").unwrap();
+        let examined = small.prepared("asked", "a b c d f").examined;
+        let now = small.index.inner.now();
+        let mut query = small.index.inner.query(&now, &mut small.buffers);
+        assert_eq!(query.live_member(0).unwrap().map(|(number, _)| number), Some(1));
+        let measured = query.measure_unproposed(&mut Subject::new(&examined), 0).unwrap().unwrap();
+        assert_eq!(measured.forward, 4.0 / 6.0);
+    }
+
+    #[test]
+    fn only_live_documents_with_texts_are_examined_again() {
+        let mut small = SmallIndex::of(&["a b c", "x y z"]);
+        small.index.remove("d1").unwrap();
+        let wanted = small.prepared("asked", "a b c").examined;
+        let now = small.index.inner.now();
+        let mut query = small.index.inner.query(&now, &mut small.buffers);
+        assert_eq!(query.examined(0).unwrap(), Some(wanted));
+        assert_eq!(query.examined(1).unwrap(), None);
+        let mut bare = SmallIndex::with(crate::testing::recipe(), false);
+        bare.add("d0", "a b c");
+        let now = bare.index.inner.now();
+        assert_eq!(bare.index.inner.query(&now, &mut bare.buffers).examined(0).unwrap(), None);
+    }
+}

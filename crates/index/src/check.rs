@@ -164,3 +164,138 @@ impl Index {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::chunk::{Chunk, StoredDocument};
+    use crate::testing::SmallIndex;
+
+    const NEAR: [&str; 2] = ["a b c d e", "a b c d f"];
+
+    /// Checks an index whose only part was changed.
+    fn faults_of(texts: &[&str], damage: impl FnOnce(&mut Chunk)) -> Vec<String> {
+        let small = SmallIndex::of(texts);
+        assert!(small.faults().is_empty());
+        small.index.inner.publish(|now| {
+            let mut chunk = Arc::unwrap_or_clone(now.tail(0).unwrap());
+            damage(&mut chunk);
+            now.parts = vec![Part::Memory(Arc::new(chunk))];
+        });
+        small.faults()
+    }
+
+    fn stored(chunk: &mut Chunk, number: usize) -> &mut StoredDocument {
+        Arc::make_mut(&mut chunk.documents[number])
+    }
+
+    /// The table that is as many behind those of methods as `table` says.
+    fn fixed_table(chunk: &mut Chunk, table: usize) -> &mut Vec<crate::chunk::Posting> {
+        // One method has one table.
+        &mut chunk.tables[1 + table]
+    }
+
+    const IDS: usize = 0;
+    const WORDS: usize = 1;
+    const DEPENDENTS: usize = 3;
+
+    #[test]
+    fn twenty_faults_are_described_and_all_are_counted() {
+        let mut report = CheckReport::default();
+        (0..23).for_each(|number| report.add_fault(|| format!("fault {number}")));
+        assert_eq!((report.mistakes, report.wrong.len()), (23, 20));
+        assert_eq!(report.wrong.last().unwrap(), "fault 19");
+    }
+
+    #[test]
+    fn an_empty_index_has_no_faults() {
+        let small = SmallIndex::new();
+        assert_eq!(small.index.check(&mut small.index.buffers().unwrap()).unwrap(), CheckReport::default());
+    }
+
+    #[test]
+    fn all_documents_postings_and_similarities_are_checked() {
+        let mut small = SmallIndex::of(&NEAR);
+        let keys = NEAR.map(|text| small.prepared("x", text).examined.keys[0].len() as u64);
+        // Beside their keys both have an id and words, and one is a dependent of the other.
+        let postings = keys.iter().sum::<u64>() + 5;
+        let expected = CheckReport { documents: 2, postings, measured: 1, ..CheckReport::default() };
+        for _ in 0..2 {
+            assert_eq!(small.index.check(&mut small.buffers).unwrap(), expected);
+            small.index.flush().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_table_that_is_not_in_order_is_found() {
+        let found = faults_of(&["a b c d e"], |chunk| chunk.tables[0].reverse());
+        assert!(found[0].starts_with("table 0 is not in order at the key "), "{found:?}");
+    }
+
+    #[test]
+    fn a_posting_of_a_document_that_is_not_there_is_found() {
+        let found = faults_of(&["a b c d e"], |chunk| chunk.tables[0].push((u64::MAX, 9, 0)));
+        assert_eq!(found, ["table 0 leads to number 9, which is not there"]);
+    }
+
+    #[test]
+    fn a_document_that_its_id_does_not_lead_to_is_found() {
+        let found = faults_of(&["a b c d e"], |chunk| fixed_table(chunk, IDS).clear());
+        assert_eq!(found, ["number 0 is not found by its id d0"]);
+    }
+
+    #[test]
+    fn a_document_that_its_words_do_not_lead_to_is_found() {
+        let found = faults_of(&["a b c d e"], |chunk| fixed_table(chunk, WORDS).clear());
+        assert_eq!(found, ["number 0 is not found by its words"]);
+    }
+
+    #[test]
+    fn a_document_without_a_record_is_found() {
+        let found = faults_of(&["a b c d e"], |chunk| stored(chunk, 0).row.record = ABSENT);
+        assert_eq!(found, ["number 0 has nothing to be found by"]);
+    }
+
+    #[test]
+    fn a_leader_with_other_words_is_found() {
+        let found = faults_of(&["a b c d e", "a b c d e"], |chunk| stored(chunk, 1).row.digest += 1);
+        assert_eq!(found, ["number 1 is said to have the words of 0"]);
+    }
+
+    #[test]
+    fn a_witness_that_is_not_kept_is_found() {
+        let found = faults_of(&["a b c d e", "a b c d e", "x y z"], |chunk| {
+            stored(chunk, 0).row.state = State::Removed { witness: 2, similarity: None };
+        });
+        assert!(
+            found.contains(&"number 1 was removed for number 0, which is not kept".to_owned()),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_witness_that_does_not_lead_to_its_dependents_is_found() {
+        let found = faults_of(&NEAR, |chunk| fixed_table(chunk, DEPENDENTS).clear());
+        assert_eq!(found, ["number 0 does not lead to number 1, which it stands for"]);
+    }
+
+    #[test]
+    fn a_similarity_that_is_another_is_found() {
+        let found = faults_of(&NEAR, |chunk| {
+            stored(chunk, 1).row.state = State::Removed { witness: 0, similarity: Some(0.75) };
+        });
+        let said = "number 1 is said to be Some(0.75) like number 0, and is Some(Measured { forward: 0.66";
+        assert!(found.len() == 1 && found[0].starts_with(said), "{found:?}");
+    }
+
+    #[test]
+    fn wrong_counts_are_found() {
+        let small = SmallIndex::of(&["a b c d e"]);
+        small.index.inner.publish(|now| now.counts.removed = 4);
+        let found = small.faults();
+        assert!(found.len() == 1 && found[0].ends_with("are counted"), "{found:?}");
+        assert!(found[0].contains("removed: 0") && found[0].contains("removed: 4"), "{found:?}");
+    }
+}

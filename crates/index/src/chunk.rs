@@ -282,3 +282,208 @@ impl<'b> ByteReader<'b> {
         String::from_utf8(self.bytes()?.to_vec()).ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::row::State;
+    use crate::testing::{chunk, removed, stored};
+
+    fn postings() -> impl Strategy<Value = Vec<Posting>> {
+        let sorted = |mut all: Vec<Posting>| {
+            all.sort_unstable();
+            all
+        };
+        prop::collection::vec((0..6u64, 0..9u32, 0..3u32), 0..30).prop_map(sorted)
+    }
+
+    #[test]
+    fn tables_of_methods_come_first() {
+        let tables = Tables { tagged: vec![true, false] };
+        let fixed = [tables.ids(), tables.words(), tables.members(), tables.dependents()];
+        assert_eq!(fixed, [2, 3, 4, 5]);
+        assert_eq!([tables.witnesses(), tables.heads(), tables.count()], [6, 7, 8]);
+        let tagged: Vec<usize> = (0..9).filter(|&table| tables.is_tagged(table)).collect();
+        assert_eq!(tagged, [0]);
+    }
+
+    #[test]
+    fn a_chunk_ends_behind_its_last_document() {
+        assert_eq!((Chunk::new(7, 0).end(), Chunk::new(7, 0).weight()), (7, 0));
+        let mut two = chunk(7, &[State::Kept, State::Deleted]);
+        assert_eq!((two.end(), two.weight()), (9, 2));
+        two.changes.push(Change { number: 1, state: State::Kept });
+        assert_eq!((two.end(), two.weight()), (9, 3), "a change is no document");
+    }
+
+    #[test]
+    fn the_bytes_of_a_chunk_are_those_of_its_documents_postings_and_changes() {
+        let mut chunk = Chunk::new(0, 2);
+        assert_eq!(chunk.clone().with_byte_count().bytes, 0);
+        // "d0", "https://site.example/0", four bytes of record, "body of 0", and 200 for the rest.
+        chunk.documents.push(Arc::new(stored(0, State::Kept)));
+        assert_eq!(chunk.clone().with_byte_count().bytes, 2 + 22 + 4 + 9 + 200);
+        chunk.tables[1] = vec![(1, 0, 0), (2, 0, 0)];
+        chunk.changes.push(Change { number: 9, state: State::Kept });
+        let rest = 2 * size_of::<Posting>() + size_of::<Change>();
+        assert_eq!(chunk.with_byte_count().bytes, 237 + rest);
+    }
+
+    #[test]
+    fn documents_are_found_by_number_inside_a_chunk_alone() {
+        let chunk = chunk(3, &[State::Kept, State::Kept]);
+        let id = |number| chunk.get(number).map(|stored| stored.id.as_str());
+        assert_eq!([2, 3, 4, 5].map(id), [None, Some("d3"), Some("d4"), None]);
+        assert_eq!((id(0), id(u32::MAX)), (None, None));
+    }
+
+    #[test]
+    fn a_change_is_found_by_its_number() {
+        let changes = [1, 4, 9].map(|number| Change { number, state: removed(number) });
+        let chunk = Chunk { changes: changes.to_vec(), ..Chunk::default() };
+        assert_eq!(chunk.change(4), Some(changes[1]));
+        assert_eq!([0, 2, 10].map(|number| chunk.change(number)), [None; 3]);
+    }
+
+    #[test]
+    fn joined_chunks_have_all_documents_and_postings_in_order() {
+        let (mut one, mut two) = (chunk(0, &[State::Kept]), chunk(1, &[removed(0), State::Kept]));
+        one.tables[0] = vec![(5, 0, 1), (8, 0, 0)];
+        two.tables[0] = vec![(1, 1, 0), (5, 1, 0), (9, 2, 0)];
+        (one.left_out, two.left_out) = (2, 3);
+        let both = one.join(&two);
+        assert_eq!((both.first, both.end(), both.left_out), (0, 3, 5));
+        assert_eq!(both.bytes, one.bytes + two.bytes);
+        assert_eq!(both.tables[0], [(1, 1, 0), (5, 0, 1), (5, 1, 0), (8, 0, 0), (9, 2, 0)]);
+        let ids: Vec<&str> = both.documents.iter().map(|stored| stored.id.as_str()).collect();
+        assert_eq!(ids, ["d0", "d1", "d2"]);
+    }
+
+    #[test]
+    fn a_change_of_a_joined_document_becomes_its_state() {
+        let one = chunk(4, &[State::Kept, State::Kept]);
+        let mut two = chunk(6, &[]);
+        two.changes = [3, 4].map(|number| Change { number, state: State::Deleted }).into();
+        let both = one.join(&two);
+        let states: Vec<State> = both.documents.iter().map(|stored| stored.row.state).collect();
+        assert_eq!(states, [State::Deleted, State::Kept]);
+        assert_eq!(
+            both.changes,
+            [Change { number: 3, state: State::Deleted }],
+            "one of an earlier part stays"
+        );
+        assert_eq!(one.documents[0].row.state, State::Kept, "the chunk before is what it was");
+    }
+
+    #[test]
+    fn of_two_changes_of_a_document_the_later_counts() {
+        let change = |number, state| Change { number, state };
+        let (mut one, mut two) = (Chunk::new(9, 0), Chunk::new(9, 0));
+        one.changes = vec![change(1, State::Kept), change(2, State::Kept)];
+        two.changes = vec![change(2, removed(0)), change(3, State::Deleted)];
+        let expected = [change(1, State::Kept), change(2, removed(0)), change(3, State::Deleted)];
+        assert_eq!(one.join(&two).changes, expected);
+    }
+
+    #[test]
+    fn the_last_mark_of_joined_chunks_remains() {
+        let marked = |mark: Option<&[u8]>| Chunk { mark: mark.map(<[u8]>::to_vec), ..Chunk::default() };
+        let join = |one, two| marked(one).join(&marked(two)).mark;
+        assert_eq!(join(Some(b"one"), Some(b"two")), Some(b"two".to_vec()));
+        assert_eq!(join(Some(b"one"), None), Some(b"one".to_vec()));
+        assert_eq!(join(None, Some(b"")), Some(Vec::new()));
+        assert_eq!(join(None, None), None);
+    }
+
+    #[test]
+    fn an_empty_chunk_is_seven_numbers() {
+        let mut bytes = Vec::new();
+        encode(&Chunk::new(258, 0), &mut bytes);
+        let mut expected = [0; 28];
+        expected[..2].copy_from_slice(&[2, 1]);
+        assert_eq!(bytes, expected);
+    }
+
+    fn full_chunk() -> Chunk {
+        let mut chunk = chunk(4, &[State::Kept, removed(4), State::DeletedLeader]);
+        chunk.tables[0] = vec![(1, 4, 9), (u64::MAX, 5, u32::MAX)];
+        chunk.changes = vec![Change { number: 2, state: State::Removed { witness: 4, similarity: None } }];
+        (chunk.left_out, chunk.mark) = (7, Some(b"mark".to_vec()));
+        chunk.with_byte_count()
+    }
+
+    #[test]
+    fn a_chunk_is_read_as_it_was_written() {
+        for chunk in [full_chunk(), Chunk { mark: None, ..full_chunk() }, Chunk::new(0, 3)] {
+            let mut bytes = Vec::new();
+            encode(&chunk, &mut bytes);
+            assert_eq!(decode(&bytes), Some(chunk));
+        }
+    }
+
+    #[test]
+    fn an_empty_address_is_not_a_missing_one() {
+        let document = StoredDocument { url: Some(String::new()), ..stored(1, State::Kept) };
+        let mut bytes = Vec::new();
+        encode(&Chunk { documents: vec![Arc::new(document)], ..Chunk::default() }, &mut bytes);
+        assert_eq!(decode(&bytes).unwrap().documents[0].url.as_deref(), Some(""));
+    }
+
+    #[test]
+    fn what_is_cut_off_or_goes_on_is_no_chunk() {
+        let mut bytes = Vec::new();
+        encode(&full_chunk(), &mut bytes);
+        for length in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..length]), None, "{length}");
+        }
+        bytes.push(0);
+        assert_eq!(decode(&bytes), None);
+    }
+
+    #[test]
+    fn an_id_that_is_no_text_is_no_chunk() {
+        let mut bytes = Vec::new();
+        encode(&chunk(0, &[State::Kept]), &mut bytes);
+        // First number, count, row, length of the id, id.
+        let id = 4 + 4 + Row::WIDTH + 4;
+        assert_eq!(&bytes[id..id + 2], b"d0");
+        bytes[id] = 0xff;
+        assert_eq!(decode(&bytes), None);
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_no_chunk() {
+        assert_eq!(decode(&[0xff; 8]), None);
+        let mut tables = [0; 16];
+        tables[8..].fill(0xff);
+        assert_eq!(decode(&tables), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_postings_of_a_key_are_those_that_have_it(postings in postings(), key in 0..7u64) {
+            let expected: Vec<Posting> = postings.iter().copied().filter(|posting| posting.0 == key).collect();
+            let chunk = Chunk { tables: vec![Vec::new(), postings], ..Chunk::default() };
+            prop_assert_eq!(chunk.find(1, key), expected);
+            prop_assert!(chunk.find(0, key).is_empty());
+        }
+
+        #[test]
+        fn two_lists_are_merged_as_if_they_were_sorted_together(one in postings(), two in postings()) {
+            let mut expected = [&one[..], &two[..]].concat();
+            expected.sort_unstable();
+            prop_assert_eq!(merged(&one, &two), expected);
+        }
+
+        #[test]
+        fn no_bytes_make_a_chunk_panic(bytes in prop::collection::vec(prop_oneof![Just(0u8), any::<u8>()], 0..200)) {
+            if let Some(chunk) = decode(&bytes) {
+                let mut again = Vec::new();
+                encode(&chunk, &mut again);
+                prop_assert_eq!(decode(&again), Some(chunk));
+            }
+        }
+    }
+}

@@ -211,7 +211,31 @@ fn merge(inner: &SharedState, segments: &[Arc<Segment>]) -> Result<(), IndexErro
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::manifest::Manifest;
+    use crate::row::State;
+    use crate::testing::{SmallIndex, chunk, layout, memory, segment};
+
+    /// The first number of each part and the one behind its last.
+    fn ranges(inner: &SharedState) -> Vec<(u32, u32)> {
+        inner.now().parts.iter().map(Part::range).map(|range| (range.start, range.end)).collect()
+    }
+
+    fn ids(folder: &std::path::Path) -> Vec<u64> {
+        Manifest::read(folder).unwrap().segments.iter().map(|entry| entry.id).collect()
+    }
+
+    /// An index of as many segments as there are texts.
+    fn with_segments(texts: &[&str]) -> SmallIndex {
+        let mut small = SmallIndex::new();
+        for (number, text) in texts.iter().enumerate() {
+            small.add(&format!("d{number}"), text);
+            small.index.flush().unwrap();
+        }
+        small
+    }
 
     #[test]
     fn neighbours_of_about_one_size_are_merged() {
@@ -220,5 +244,137 @@ mod tests {
         assert_eq!(worth_merging(&[100, 10, 10, 10, 10]), Some(1));
         assert_eq!(worth_merging(&[40, 10, 10, 10, 10]), Some(0));
         assert_eq!(worth_merging(&[1000, 10, 10, 10]), None);
+    }
+
+    #[test]
+    fn few_segments_are_never_merged() {
+        assert_eq!(worth_merging(&[]), None);
+        assert_eq!(worth_merging(&[0; 3]), None);
+        assert_eq!(worth_merging(&[0; 4]), Some(0));
+    }
+
+    #[test]
+    fn a_flush_makes_one_segment_of_all_documents_and_removes_their_log() {
+        let mut small = SmallIndex::of(&["a b c", "x y z", "a b c"]);
+        assert!(log::path(small.path(), 0).exists());
+        small.index.flush().unwrap();
+        assert_eq!(ranges(&small.index.inner), [(0, 3)]);
+        let manifest = Manifest::read(small.path()).unwrap();
+        assert_eq!(manifest.segments, [SegmentEntry { id: 1, first: 0, end: 3 }]);
+        assert_eq!((manifest.log, manifest.next_segment, manifest.counts.removed), (1, 2, 1));
+        assert!(!log::path(small.path(), 0).exists() && log::path(small.path(), 1).exists());
+        assert_eq!((small.state(0), small.faults()), (State::Kept, Vec::new()));
+    }
+
+    #[test]
+    fn a_flush_of_nothing_changes_nothing() {
+        let small = SmallIndex::new();
+        let before = Manifest::read(small.path()).unwrap();
+        small.index.flush().unwrap();
+        flush(&small.index.inner, 5).unwrap();
+        assert_eq!(Manifest::read(small.path()).unwrap(), before);
+        assert!(ranges(&small.index.inner).is_empty());
+    }
+
+    #[test]
+    fn four_segments_of_one_size_become_one() {
+        let small = with_segments(&["a b c", "d e f", "g h i"]);
+        assert_eq!(
+            (ranges(&small.index.inner), ids(small.path())),
+            (vec![(0, 1), (1, 2), (2, 3)], vec![1, 2, 3])
+        );
+        let mut small = small;
+        small.add("d3", "j k l");
+        small.index.flush().unwrap();
+        assert_eq!((ranges(&small.index.inner), ids(small.path())), (vec![(0, 4)], vec![5]));
+        let left: Vec<_> = (1..5).flat_map(|id| small.index.inner.layout.files(id)).collect();
+        assert!(left.iter().all(|file| !file.exists()));
+        assert!(small.faults().is_empty());
+    }
+
+    #[test]
+    fn compaction_makes_one_segment_of_any_number() {
+        for count in 0..3 {
+            let mut small = with_segments(&["a b c", "d e f", "g h i"][..count]);
+            small.add("last", "x y z");
+            small.index.compact().unwrap();
+            assert_eq!(ranges(&small.index.inner), [(0, count as u32 + 1)]);
+            assert_eq!(ids(small.path()).len(), 1);
+            assert!(small.faults().is_empty());
+        }
+        let empty = SmallIndex::new();
+        empty.index.compact().unwrap();
+        assert!(ids(empty.path()).is_empty());
+    }
+
+    #[test]
+    fn a_segment_that_the_manifest_does_not_name_is_not_merged() {
+        let small = with_segments(&["a b c"]);
+        let inner = &small.index.inner;
+        let segments: Vec<Arc<Segment>> = inner.now().parts.iter().filter_map(on_disk).collect();
+        lock_ignoring_poison(&inner.manifest).segments.clear();
+        let sentence = merge(inner, &segments).unwrap_err().to_string();
+        let wanted = format!("{} is damaged: a segment is gone; ", small.path().display());
+        assert!(sentence.starts_with(&wanted), "{sentence}");
+        assert_eq!(ranges(inner), [(0, 1)]);
+    }
+
+    #[test]
+    fn segments_are_numbered_in_the_order_in_which_they_are_begun() {
+        let small = SmallIndex::new();
+        let inner = &small.index.inner;
+        let mut chunk = crate::chunk::Chunk::new(4, inner.layout.tables.count());
+        chunk.changes.push(crate::row::Change { number: 0, state: State::Deleted });
+        let parts = [memory(chunk)];
+        let ids = [(); 2].map(|()| write_segment(inner, &parts).unwrap().id);
+        assert_eq!((ids, lock_ignoring_poison(&inner.manifest).next_segment), ([1, 2], 3));
+    }
+
+    #[test]
+    fn a_segment_takes_the_place_of_its_parts() {
+        let folder = tempfile::tempdir().unwrap();
+        let parts: Vec<Part> = (0..5).map(|number| memory(chunk(number, &[State::Kept]))).collect();
+        let merged = Arc::new(segment(&layout(folder.path()), 1, &parts[1..4]));
+        let mut snapshot = Snapshot { parts: parts.clone(), fixed: 4, ..Snapshot::default() };
+        replace(&mut snapshot, &parts[1..4], &merged);
+        assert_eq!(snapshot.parts.iter().map(Part::range).collect::<Vec<_>>(), [0..1, 1..4, 4..5]);
+        assert_eq!(snapshot.parts.iter().map(Part::is_on_disk).collect::<Vec<_>>(), [false, true, false]);
+        assert_eq!((snapshot.fixed, snapshot.layout_version), (2, 1));
+        replace(&mut snapshot, &parts[1..4], &merged);
+        assert_eq!((snapshot.parts.len(), snapshot.layout_version), (3, 1), "they are there no more");
+    }
+
+    #[test]
+    fn the_mark_of_the_last_documents_goes_to_the_manifest() {
+        let mut small = SmallIndex::new();
+        for (text, mark) in
+            [("a b c", Some(b"one".to_vec())), ("d e f", Some(b"two".to_vec())), ("g h i", None)]
+        {
+            let prepared = small.prepared(text, text);
+            small.index.add_marked(vec![prepared], Default::default(), mark).unwrap();
+        }
+        small.index.flush().unwrap();
+        assert_eq!(Manifest::read(small.path()).unwrap().mark.as_deref(), Some("two"));
+    }
+
+    #[test]
+    fn a_thread_that_panicked_is_an_error() {
+        assert!(join(std::thread::spawn(|| Ok(()))).is_ok());
+        let panicked =
+            std::thread::Builder::new().spawn(|| std::panic::resume_unwind(Box::new("no message")));
+        let sentence = join(panicked.unwrap()).unwrap_err().to_string();
+        assert_eq!(sentence, "the thread that keeps the index tidy has failed");
+    }
+
+    proptest! {
+        #[test]
+        fn segments_are_merged_from_the_first_that_is_no_larger_than_all_behind_it(
+            sizes in prop::collection::vec(0..40u64, 0..12),
+        ) {
+            let fits = |from: usize| sizes[from] <= sizes[from + 1..].iter().sum();
+            let last = sizes.len().checked_sub(4).filter(|&last| fits(last));
+            let expected = last.map(|last| (0..=last).rev().take_while(|&from| fits(from)).last().unwrap());
+            prop_assert_eq!(worth_merging(&sizes), expected);
+        }
     }
 }

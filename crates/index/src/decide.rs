@@ -132,3 +132,120 @@ impl SnapshotQuery<'_> {
         Ok(kept)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::SmallIndex;
+
+    fn removed(witness: u32, similarity: f64) -> State {
+        State::Removed { witness, similarity: Some(similarity) }
+    }
+
+    /// Decides a text of which only some classes are candidates; the number of candidates that are left must be theirs.
+    fn decided_among(small: &mut SmallIndex, text: &str, classes: &[u32]) -> State {
+        let examined = small.prepared("asked", text).examined;
+        let now = small.index.inner.now();
+        let mut query = small.index.inner.query(&now, &mut small.buffers);
+        let mut candidates = query.find(&examined).unwrap();
+        candidates.classes.retain(|candidate| classes.contains(&candidate.class));
+        assert_eq!(candidates.classes.len(), classes.len());
+        query.decide(&mut Subject::new(&examined), &mut candidates).unwrap()
+    }
+
+    #[test]
+    fn the_more_similar_witness_is_better_and_of_equals_the_first() {
+        let witness = |similarity, document| PossibleWitness { similarity, document };
+        assert!(witness(0.9, 5).beats(&witness(0.8, 1)));
+        assert!(!witness(0.8, 1).beats(&witness(0.9, 5)));
+        assert!(witness(0.8, 1).beats(&witness(0.8, 5)));
+        assert!(!witness(0.8, 1).beats(&witness(0.8, 1)));
+        assert_eq!(witness(0.8, 3).or(None).document, 3);
+        assert_eq!(witness(0.8, 3).or(Some(witness(0.8, 2))).document, 2);
+        assert_eq!(witness(0.8, 3).or(Some(witness(0.7, 2))).document, 3);
+    }
+
+    #[test]
+    fn a_document_without_near_ones_is_kept() {
+        let mut small = SmallIndex::new();
+        assert_eq!(small.add("d0", "a b c d"), State::Kept);
+        assert_eq!(small.add("d1", "a b e f"), State::Kept, "two words of six are too few");
+    }
+
+    #[test]
+    fn a_similarity_at_the_threshold_is_enough() {
+        let mut small = SmallIndex::of(&["a b c d"]);
+        assert_eq!(small.add("d1", "a b c e"), removed(0, 0.6));
+    }
+
+    #[test]
+    fn equal_words_are_removed_for_the_first() {
+        let mut small = SmallIndex::of(&["a b c d e"]);
+        assert_eq!(small.add("d1", "A B C D E"), removed(0, 1.0));
+        assert_eq!(small.add("d2", "a b c d e"), removed(0, 1.0));
+    }
+
+    #[test]
+    fn the_most_similar_kept_document_is_the_witness() {
+        // Of the third document seven words of nine are in one of the others, and six of ten in the other.
+        let (near, less) = ("a b c d e f g h", "a b c d e i j k");
+        for (texts, witness) in [([near, less], 0), ([less, near], 1)] {
+            let mut small = SmallIndex::of(&texts);
+            assert_eq!((small.state(0), small.state(1)), (State::Kept, State::Kept));
+            assert_eq!(small.add("d2", "a b c d e f g i"), removed(witness, 7.0 / 9.0));
+        }
+    }
+
+    #[test]
+    fn of_equally_similar_kept_documents_the_first_is_the_witness() {
+        for texts in [["a b c d e f g h", "a b c d e i j k"], ["a b c d e i j k", "a b c d e f g h"]] {
+            let mut small = SmallIndex::of(&texts);
+            assert_eq!(small.add("d2", "a b c d e f i"), removed(0, 6.0 / 9.0));
+        }
+    }
+
+    #[test]
+    fn a_removed_document_is_no_witness() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f"]);
+        assert_eq!(small.state(1), removed(0, 4.0 / 6.0));
+        // Near the removed one, and too far from its witness.
+        assert_eq!(small.add("d2", "b c d f g"), State::Kept);
+    }
+
+    #[test]
+    fn a_removed_near_one_leads_to_its_witness() {
+        let mut small = SmallIndex::of(&["a b c d e f g h", "a b c d e f g i"]);
+        assert_eq!(small.state(1), removed(0, 7.0 / 9.0));
+        assert_eq!(decided_among(&mut small, "a b c d e f h i", &[1]), removed(0, 7.0 / 9.0));
+        assert_eq!(decided_among(&mut small, "a b c d e f h i", &[]), State::Kept);
+    }
+
+    #[test]
+    fn only_near_ones_lead_to_their_witness() {
+        let mut small = SmallIndex::of(&["a b c d e f", "a b c d e g"]);
+        assert_eq!(small.state(1), removed(0, 5.0 / 7.0));
+        // Five words of seven are in the witness, four of eight in the document that leads to it.
+        assert_eq!(decided_among(&mut small, "a b c d f h", &[1]), State::Kept);
+        assert_eq!(decided_among(&mut small, "a b c d f h", &[0, 1]), removed(0, 5.0 / 7.0));
+    }
+
+    #[test]
+    fn a_document_that_is_kept_in_the_place_of_the_first_of_its_class_is_its_witness() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d e", "a b c d e"]);
+        small.index.remove("d0").unwrap();
+        assert_eq!((small.state(1), small.state(2)), (State::Kept, removed(1, 1.0)));
+        let now = small.index.inner.now();
+        assert_eq!(small.index.inner.query(&now, &mut small.buffers).kept(0).unwrap(), Some(1));
+        assert_eq!(small.add("d3", "a b c d e"), removed(1, 1.0));
+        assert_eq!(small.add("d4", "a b c d f"), removed(1, 4.0 / 6.0));
+    }
+
+    #[test]
+    fn a_class_without_a_kept_document_has_none() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f", "x y"]);
+        let now = small.index.inner.now();
+        let mut query = small.index.inner.query(&now, &mut small.buffers);
+        assert_eq!([0, 1, 2].map(|class| query.kept(class).unwrap()), [Some(0), None, Some(2)]);
+        assert_eq!([0, 1, 2].map(|class| query.witnesses(class).unwrap()), [vec![], vec![0], vec![]]);
+    }
+}

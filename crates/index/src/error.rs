@@ -97,3 +97,60 @@ impl From<EngineError> for IndexError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing() -> io::Error {
+        io::Error::new(io::ErrorKind::NotFound, "no such file")
+    }
+
+    #[test]
+    fn files_are_named_with_what_was_to_be_done() {
+        let (read, write) =
+            (IndexError::read(Path::new("a"), missing()), IndexError::write(Path::new("b"), missing()));
+        assert_eq!(read.to_string(), "a cannot be read: no such file");
+        assert_eq!(write.to_string(), "b cannot be written: no such file");
+    }
+
+    #[test]
+    fn damage_is_told_with_a_remedy() {
+        assert_eq!(
+            IndexError::damaged(Path::new("log"), "it is cut off").to_string(),
+            "log is damaged: it is cut off; take a copy of the index from before, or add its documents to a new one"
+        );
+    }
+
+    #[test]
+    fn another_recipe_is_told_with_the_file_of_the_right_one() {
+        let error =
+            IndexError::OtherRecipe { folder: "pages".into(), differences: "there 1 and here 2".to_owned() };
+        let file = Path::new("pages").join("recipe.toml");
+        let wanted = format!(
+            "pages was made by another recipe: there 1 and here 2; give --recipe {}, or make a new index",
+            file.display()
+        );
+        assert_eq!(error.to_string(), wanted);
+    }
+
+    #[test]
+    fn damage_that_the_engine_finds_is_not_mended_as_that_of_a_job() {
+        let engine = EngineError::Damaged { file: "rows".into(), what: "it is cut off".to_owned() };
+        assert!(engine.to_string().contains("--force"));
+        let error = IndexError::from(engine);
+        assert_eq!(error.to_string(), IndexError::damaged(Path::new("rows"), "it is cut off").to_string());
+    }
+
+    #[test]
+    fn errors_of_the_engine_keep_their_file_and_cause() {
+        let read = IndexError::from(EngineError::Read { file: "a".into(), source: missing() });
+        assert!(matches!(&read, IndexError::File { done: "read", .. }), "{read:?}");
+        assert_eq!(read.to_string(), "a cannot be read: no such file");
+        let write = IndexError::from(EngineError::Write { file: "b".into(), source: missing() });
+        assert_eq!(write.to_string(), "b cannot be written: no such file");
+        let stopped = IndexError::from(EngineError::Stopped);
+        assert!(matches!(stopped, IndexError::Engine(EngineError::Stopped)), "{stopped:?}");
+        assert_eq!(stopped.to_string(), EngineError::Stopped.to_string());
+    }
+}

@@ -72,4 +72,42 @@ mod tests {
             assert!(others < 3_000, "{others} of 100,000 other keys pass");
         }
     }
+
+    #[test]
+    fn a_filter_has_twelve_bits_for_each_key_and_is_never_empty() {
+        let words = |keys| Filter::new(keys).words().len();
+        assert_eq!([0, 1, 5, 6, 16, 1_000].map(words), [1, 1, 1, 2, 3, 188]);
+        assert_eq!(Filter::new(1_000).bytes(), 8 * 188);
+    }
+
+    #[test]
+    fn a_filter_without_keys_passes_none() {
+        let filter = Filter::new(100);
+        assert!(!(0..1_000).any(|key| filter.passes(key)));
+    }
+
+    #[test]
+    fn a_key_sets_up_to_five_bits_of_one_word() {
+        for key in [0, 1, 77, u64::MAX] {
+            let mut filter = Filter::new(100);
+            filter.add(key);
+            let bits: Vec<u32> = filter.words().iter().map(|word| word.count_ones()).collect();
+            assert_eq!(bits.iter().filter(|&&bits| bits > 0).count(), 1, "{key}");
+            assert!((1..=5).contains(&bits.iter().sum::<u32>()), "{key}: {bits:?}");
+        }
+    }
+
+    #[test]
+    fn a_filter_that_was_read_passes_what_the_written_one_passed() {
+        let mut written = Filter::new(50);
+        (0..50).for_each(|key| written.add(key * key));
+        let read = Filter::of(written.words().to_vec());
+        assert_eq!(read, written);
+        assert!((0..5_000).all(|key| read.passes(key) == written.passes(key)));
+    }
+
+    #[test]
+    fn a_filter_of_no_words_excludes_nothing() {
+        assert!((0..100).all(|key| Filter::of(Vec::new()).passes(key)));
+    }
 }

@@ -68,3 +68,106 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, IndexErr
     let entries = std::fs::read_dir(folder).map_err(|error| IndexError::read(folder, error))?;
     Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::Mode;
+    use crate::row::State;
+    use crate::testing::SmallIndex;
+
+    fn states(index: &Index) -> Vec<State> {
+        let (now, mut blocks) = (index.inner.now(), Default::default());
+        (0..index.next()).map(|number| now.row(number, &mut blocks).unwrap().state).collect()
+    }
+
+    /// An index with documents in a segment, in a log, and deleted.
+    fn original() -> SmallIndex {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f", "x y z"]);
+        small.index.flush().unwrap();
+        small.add("d3", "a b c d g");
+        small.index.remove("d2").unwrap();
+        small
+    }
+
+    #[test]
+    fn a_copy_has_the_documents_of_its_moment() {
+        let mut small = original();
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("deep").join("copy");
+        Index::fork(small.path(), &to).unwrap();
+        let before = states(&small.index);
+        small.add("d4", "x y z");
+        let copy = Index::open(&to, Mode::Read).unwrap();
+        assert_eq!((states(&copy), copy.next()), (before, 4));
+        let checked = copy.check(&mut copy.buffers().unwrap()).unwrap();
+        assert_eq!((checked.mistakes, checked.documents), (0, 4));
+    }
+
+    #[test]
+    fn a_copy_and_its_original_go_their_own_ways() {
+        let mut small = original();
+        let folder = tempfile::tempdir().unwrap();
+        Index::fork(small.path(), folder.path()).unwrap();
+        let copy = Index::open(folder.path(), crate::testing::writing()).unwrap();
+        copy.remove("d0").unwrap();
+        copy.compact().unwrap();
+        assert_eq!((small.state(0), states(&copy)[0]), (State::Kept, State::Deleted));
+        assert!(small.faults().is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_there_is_replaced() {
+        let small = original();
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("old"), "old").unwrap();
+        Index::fork(small.path(), folder.path()).unwrap();
+        assert!(!folder.path().join("old").exists() && Index::exists(folder.path()));
+    }
+
+    #[test]
+    fn files_that_the_manifest_does_not_name_are_not_copied() {
+        let small = original();
+        for name in ["s00000077.rows", "log-00000077", "notes.txt"] {
+            std::fs::write(small.path().join(name), "stray").unwrap();
+        }
+        let folder = tempfile::tempdir().unwrap();
+        Index::fork(small.path(), folder.path()).unwrap();
+        let mut names: Vec<String> = entries(folder.path()).unwrap().iter().map(|path| name(path)).collect();
+        names.retain(|name| segment_id(Path::new(name)) != Some(1));
+        names.sort();
+        assert_eq!(names, ["acknowledged", "index.json", "log-00000001", "recipe.toml"]);
+    }
+
+    fn name(path: &Path) -> String {
+        path.file_name().unwrap().to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn a_folder_without_an_index_is_not_copied() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let error = Index::fork(from.path(), &to.path().join("copy")).unwrap_err();
+        assert!(matches!(&error, IndexError::NotAnIndex { folder } if folder == from.path()), "{error:?}");
+        assert!(!to.path().join("copy").exists());
+    }
+
+    #[test]
+    fn a_copy_of_an_index_with_a_missing_file_is_no_index() {
+        let small = original();
+        std::fs::remove_file(small.path().join(RECIPE)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Index::fork(small.path(), folder.path()).is_err());
+        assert!(!Index::exists(folder.path()));
+    }
+
+    #[test]
+    fn entries_are_files_and_no_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert_eq!(entries(folder.path()).unwrap(), [folder.path().join("file")]);
+        let missing = folder.path().join("missing");
+        let sentence = entries(&missing).unwrap_err().to_string();
+        assert!(sentence.starts_with(&format!("{} cannot be read: ", missing.display())), "{sentence}");
+    }
+}

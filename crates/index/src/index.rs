@@ -652,3 +652,318 @@ fn bytes_of(folder: &Path) -> u64 {
     };
     entries.map(bytes).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::row::State;
+    use crate::testing::{SmallIndex, options, recipe, settings, writing};
+
+    fn create(folder: &Path, recipe: JobRecipe) -> Result<(), IndexError> {
+        Index::create(folder, options(recipe, &settings(), true), &Watch::default())
+    }
+
+    /// The folder of an index with these documents that was closed.
+    fn closed(texts: &[&str]) -> TempDir {
+        let SmallIndex { index, folder, .. } = SmallIndex::of(texts);
+        index.close().unwrap();
+        folder
+    }
+
+    fn refused(folder: &Path) -> String {
+        Index::open(folder, Mode::Read).map(drop).unwrap_err().to_string()
+    }
+
+    fn append(path: &Path, bytes: &[u8]) {
+        let mut all = std::fs::read(path).unwrap();
+        all.extend_from_slice(bytes);
+        std::fs::write(path, all).unwrap();
+    }
+
+    #[test]
+    fn a_new_index_is_empty() {
+        let small = SmallIndex::new();
+        let stats = small.index.stats();
+        let counts = (stats.documents, stats.kept, stats.removed, stats.deleted, stats.classes);
+        assert_eq!((counts, stats.segments, stats.in_log, stats.memory), ((0, 0, 0, 0, 0), 0, 0, 0));
+        assert!(stats.text && small.index.keeps_text() && small.index.mark().is_none());
+        assert_eq!((small.index.recipe(), small.index.folder()), (&recipe(), small.path()));
+    }
+
+    #[test]
+    fn figures_follow_the_documents() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d e", "a b c d f", "x y z"]);
+        small.index.flush().unwrap();
+        small.add("d4", "...");
+        small.index.remove("d3").unwrap();
+        let stats = small.index.stats();
+        assert_eq!((stats.documents, stats.kept, stats.removed, stats.deleted), (4, 2, 2, 1));
+        assert_eq!((stats.classes, stats.segments, stats.in_log), (3, 1, 1));
+        let stats = small.reopened().index.stats();
+        assert_eq!((stats.documents, stats.kept, stats.removed, stats.deleted), (4, 2, 2, 1));
+        assert_eq!((stats.classes, stats.segments, stats.in_log), (3, 1, 1));
+    }
+
+    #[test]
+    fn an_index_is_made_in_a_folder_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("new").join("index");
+        assert!(!Index::exists(&inner));
+        create(&inner, recipe()).unwrap();
+        assert!(Index::exists(&inner) && !inner.join(CREATION_MARKER).exists());
+        let sentence = create(folder.path(), recipe()).unwrap_err().to_string();
+        let shown = folder.path().display();
+        assert_eq!(sentence, format!("{shown} is there already and is not empty; name a new folder"));
+        assert!(matches!(create(&inner, recipe()), Err(IndexError::Taken { .. })));
+    }
+
+    #[test]
+    fn an_index_that_cannot_be_made_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("index");
+        let setting = lookalike_methods::Setting::default();
+        let learns = lookalike_methods::method("imatch", &setting).unwrap().recipe();
+        let sentence =
+            create(&inner, JobRecipe { methods: vec![learns], ..recipe() }).unwrap_err().to_string();
+        assert!(sentence.contains("--lexicon"), "{sentence}");
+        assert!(!inner.exists());
+    }
+
+    #[test]
+    fn recipes_that_only_a_job_can_follow_are_refused() {
+        let sentence = |recipe: JobRecipe| check_recipe(&recipe).unwrap_err().to_string();
+        assert_eq!(sentence(JobRecipe { task: Task::Pairs, ..recipe() }), "an index decides as `dedup` does");
+        let components = JobRecipe { cluster: ClusterRule::Components, ..recipe() };
+        assert_eq!(sentence(components), "an index decides one document at a time, by --cluster star");
+        let longest = JobRecipe { keep: "longest".to_owned(), ..recipe() };
+        assert_eq!(sentence(longest), "an index keeps the first of several, by --keep first");
+        let within = JobRecipe { within: Some("@host".to_owned()), ..recipe() };
+        assert_eq!(sentence(within), "an index compares all documents; leave --within out");
+        assert!(check_recipe(&recipe()).is_ok());
+    }
+
+    #[test]
+    fn the_recipe_may_differ_in_what_is_asked_for_and_how_documents_are_read() {
+        let mut other = JobRecipe { task: Task::Pairs, against: true, ..recipe() };
+        other.reading.max_document_bytes += 1;
+        require(Path::new("in"), &recipe(), &other).unwrap();
+        let other = JobRecipe { threshold: "0.7".to_owned(), ..recipe() };
+        let sentence = require(Path::new("in"), &recipe(), &other).unwrap_err().to_string();
+        assert!(sentence.starts_with("in was made by another recipe: there "), "{sentence}");
+        assert!(sentence.contains("\"0.6\"") && sentence.contains("\"0.7\""), "{sentence}");
+    }
+
+    #[test]
+    fn the_recipe_of_a_folder_is_read_without_opening_it() {
+        let folder = closed(&[]);
+        assert_eq!(Index::recipe_of(folder.path()).unwrap(), recipe());
+        Index::require_of(folder.path(), &recipe()).unwrap();
+        let other = JobRecipe { shingle: 2, ..recipe() };
+        let error = Index::require_of(folder.path(), &other).unwrap_err();
+        assert!(matches!(error, IndexError::OtherRecipe { .. }), "{error:?}");
+        std::fs::write(folder.path().join(RECIPE), "no recipe").unwrap();
+        let error = Index::recipe_of(folder.path()).unwrap_err();
+        assert!(matches!(&error, IndexError::Damaged { file, .. } if file.ends_with(RECIPE)), "{error:?}");
+        std::fs::remove_file(folder.path().join(RECIPE)).unwrap();
+        let error = Index::recipe_of(folder.path()).unwrap_err();
+        assert!(matches!(error, IndexError::File { done: "read", .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_stamp_is_that_of_the_recipe_and_of_all_that_was_learned() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |recipe: &JobRecipe| stamp(recipe, folder.path()).unwrap();
+        let empty = of(&recipe());
+        assert_ne!(of(&JobRecipe { shingle: 2, ..recipe() }), empty);
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        assert_eq!(of(&recipe()), empty, "folders are not looked into");
+        std::fs::write(folder.path().join("b"), "two").unwrap();
+        std::fs::write(folder.path().join("a"), "one").unwrap();
+        let learned = of(&recipe());
+        assert_ne!(learned, empty);
+        let sums = ["one", "two"].map(|content| hash::digest(content.as_bytes()).to_le_bytes());
+        assert_eq!(knowledge_digests(folder.path()).unwrap(), sums.concat(), "in the order of names");
+        std::fs::write(folder.path().join("b"), "other").unwrap();
+        assert_ne!(of(&recipe()), learned);
+    }
+
+    #[test]
+    fn indexes_whose_methods_learned_from_different_collections_are_told_apart() {
+        let (one, two) = (SmallIndex::new(), SmallIndex::new());
+        one.index.require_like(&two.index).unwrap();
+        std::fs::write(two.path().join(KNOWLEDGE).join("more"), "more").unwrap();
+        let sentence = one.index.require_like(&two.index).unwrap_err().to_string();
+        let wanted = format!(
+            "the methods of {} and {} learned from different collections; add the documents themselves",
+            one.path().display(),
+            two.path().display()
+        );
+        assert_eq!(sentence, wanted);
+    }
+
+    #[test]
+    fn one_process_writes_at_a_time() {
+        let small = SmallIndex::new();
+        let sentence = Index::open(small.path(), writing()).map(drop).unwrap_err().to_string();
+        let wanted = format!(
+            "{} is being written to by another process; send documents to that one, or wait for it to end",
+            small.path().display()
+        );
+        assert_eq!(sentence, wanted);
+        assert!(Index::open(small.path(), Mode::Read).is_ok());
+        let SmallIndex { index, folder, .. } = small;
+        drop(index);
+        assert!(Index::open(folder.path(), writing()).is_ok());
+    }
+
+    #[test]
+    fn a_reader_writes_nothing_and_sees_its_moment() {
+        let mut small = SmallIndex::of(&["a b c"]);
+        let reader = Index::open(small.path(), Mode::Read).unwrap();
+        let wanted = format!("{} is open for reading alone", small.path().display());
+        assert_eq!(reader.remove("d0").unwrap_err().to_string(), wanted);
+        reader.flush().unwrap();
+        reader.compact().unwrap();
+        small.add("d1", "x y z");
+        assert_eq!((reader.next(), small.index.next()), (1, 2));
+        let mut prepared = small.prepared("x", "a b c");
+        reader.look_up(&mut reader.buffers().unwrap(), &mut prepared).unwrap();
+        assert!(prepared.candidates.is_none());
+        reader.close().unwrap();
+    }
+
+    #[test]
+    fn a_document_that_was_looked_up_is_decided_by_what_came_since() {
+        let mut small = SmallIndex::of(&["x y z"]);
+        let mut prepared = small.prepared("d2", "a b c d e");
+        small.index.look_up(&mut small.buffers, &mut prepared).unwrap();
+        let found = prepared.candidates.as_ref().unwrap();
+        assert_eq!((found.leader, found.searched_below), (None, 1));
+        small.add("d1", "a b c d e");
+        small.index.add(vec![prepared], Default::default()).unwrap();
+        assert_eq!(small.state(2), State::Removed { witness: 1, similarity: Some(1.0) });
+    }
+
+    #[test]
+    fn a_published_snapshot_leaves_those_of_readers_alone() {
+        let small = SmallIndex::of(&["a b c"]);
+        let before = small.index.inner.now();
+        small.index.inner.publish(|snapshot| snapshot.next = 9);
+        assert_eq!((before.next, small.index.inner.now().next), (1, 9));
+    }
+
+    #[test]
+    fn a_lock_that_a_panic_left_can_be_taken() {
+        let mutex = Arc::new(Mutex::new(4));
+        let other = mutex.clone();
+        let panicked = std::thread::spawn(move || {
+            let _guard = other.lock().unwrap();
+            std::panic::resume_unwind(Box::new("no message"))
+        });
+        let panicked: std::thread::Result<()> = panicked.join();
+        assert!(panicked.is_err() && mutex.is_poisoned());
+        assert_eq!(*lock_ignoring_poison(&mutex), 4);
+    }
+
+    #[test]
+    fn the_bytes_of_a_folder_are_those_of_all_files_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        std::fs::write(folder.path().join("one"), [0; 10]).unwrap();
+        std::fs::write(folder.path().join("inner").join("two"), [0; 7]).unwrap();
+        assert_eq!(bytes_of(folder.path()), 17);
+        assert_eq!(bytes_of(&folder.path().join("missing")), 0);
+    }
+
+    #[test]
+    fn memory_is_shared_out_to_filters_and_tails() {
+        let folder = closed(&[]);
+        let memory = |mode, most| Index::open_within(folder.path(), mode, most).unwrap().memory(0);
+        assert_eq!(memory(Mode::Read, 80 << 20), 10 << 20);
+        assert_eq!(memory(Mode::Read, u64::MAX), MOST_FILTER_BYTES);
+        // Four tails of a megabyte, or of a sixteenth of the memory.
+        assert_eq!(memory(writing(), 80 << 20), (10 << 20) + (4 << 20));
+        assert_eq!(memory(writing(), 8 << 20), (1 << 20) + 4 * (1 << 19));
+    }
+
+    #[test]
+    fn a_writer_removes_what_a_killed_process_left() {
+        let folder = closed(&["a b c"]);
+        let strays = ["s00000009.rows", "index.json.part", "index.begun"];
+        let others = ["notes.txt", "log-00000005", "log-x"];
+        strays.iter().chain(&others).for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+        drop(Index::open(folder.path(), Mode::Read).unwrap());
+        assert!(strays.iter().all(|name| folder.path().join(name).exists()), "a reader removes nothing");
+        drop(Index::open(folder.path(), writing()).unwrap());
+        assert!(!strays.iter().any(|name| folder.path().join(name).exists()));
+        assert!(others.iter().all(|name| folder.path().join(name).exists()));
+    }
+
+    #[test]
+    fn the_beginning_of_a_write_is_counted_by_readers_and_cut_off_by_writers() {
+        let folder = closed(&["a b c"]);
+        append(&log::path(folder.path(), 0), b"torn");
+        let reader = Index::open(folder.path(), Mode::Read).unwrap();
+        assert_eq!((reader.torn, reader.cut_bytes(), reader.next()), (4, 0, 1));
+        let writer = Index::open(folder.path(), writing()).unwrap();
+        assert_eq!((writer.torn, writer.cut_bytes(), writer.next()), (0, 4, 1));
+        drop(writer);
+        assert_eq!(Index::open(folder.path(), writing()).unwrap().cut_bytes(), 0);
+    }
+
+    #[test]
+    fn a_log_behind_one_that_is_not_whole_is_damage() {
+        let folder = closed(&["a b c"]);
+        append(&log::path(folder.path(), 0), b"torn");
+        let next = log::path(folder.path(), 1);
+        std::fs::write(&next, "").unwrap();
+        let wanted = format!("{} is damaged: it goes on behind a write that is not whole; ", next.display());
+        assert!(refused(folder.path()).starts_with(&wanted), "{}", refused(folder.path()));
+    }
+
+    #[test]
+    fn a_write_that_does_not_follow_the_one_before_is_damage() {
+        for (first, tables) in [(2, 7), (1, 6)] {
+            let folder = closed(&["a b c"]);
+            let at = Acknowledged::read(folder.path()).unwrap();
+            Log::open(folder.path(), at, false).unwrap().append(&Chunk::new(first, tables)).unwrap();
+            let sentence = refused(folder.path());
+            let wanted = "is damaged: a write does not go on where the one before ended; ";
+            assert!(sentence.contains(wanted), "{sentence}");
+        }
+        let folder = closed(&["a b c"]);
+        let at = Acknowledged::read(folder.path()).unwrap();
+        Log::open(folder.path(), at, false).unwrap().append(&Chunk::new(1, 7)).unwrap();
+        assert_eq!(Index::open(folder.path(), Mode::Read).unwrap().next(), 1);
+    }
+
+    #[test]
+    fn an_acknowledged_log_that_is_gone_is_damage() {
+        let folder = closed(&["a b c"]);
+        let log = log::path(folder.path(), 0);
+        std::fs::remove_file(&log).unwrap();
+        let wanted = format!(
+            "{} is damaged: it is gone, and writes in it were on the disk when they were acknowledged; ",
+            log.display()
+        );
+        assert!(refused(folder.path()).starts_with(&wanted), "{}", refused(folder.path()));
+    }
+
+    #[test]
+    fn the_mark_of_the_last_documents_survives() {
+        let mut small = SmallIndex::new();
+        let prepared = small.prepared("d0", "a b c");
+        small.index.add_marked(vec![prepared], Default::default(), Some(b"one".to_vec())).unwrap();
+        small.add("d1", "d e f");
+        let small = small.reopened();
+        assert_eq!(small.index.mark(), Some(&b"one"[..]));
+        small.index.flush().unwrap();
+        let small = small.reopened();
+        assert_eq!(small.index.mark(), Some(&b"one"[..]));
+        small.index.add_marked(Vec::new(), Default::default(), Some(b"two".to_vec())).unwrap();
+        assert_eq!(small.reopened().index.mark(), Some(&b"two"[..]), "also without documents");
+    }
+}

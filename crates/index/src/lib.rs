@@ -40,6 +40,8 @@ mod part;
 mod query_buffers;
 mod row;
 mod segment;
+#[cfg(test)]
+mod testing;
 mod writer;
 
 pub use answer::{Answer, Match};

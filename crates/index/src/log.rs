@@ -200,3 +200,268 @@ pub(crate) fn replay(
     }
     Ok(Some(extent))
 }
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::row::State;
+    use crate::testing::{chunk, removed};
+
+    /// A folder with the mark that a new index has.
+    fn folder() -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(acknowledged::path(folder.path()), beginning(0).line()).unwrap();
+        folder
+    }
+
+    fn beginning(generation: u64) -> Acknowledged {
+        Acknowledged { generation, end: 0, chain: initial_chain(generation) }
+    }
+
+    fn chunks() -> Vec<Chunk> {
+        vec![chunk(0, &[State::Kept]), chunk(1, &[removed(0), State::Kept]), chunk(3, &[])]
+    }
+
+    /// Writes chunks to log 0; returns the end of each frame.
+    fn written(folder: &Path, sync: bool) -> Vec<u64> {
+        let mut log = Log::open(folder, beginning(0), sync).unwrap();
+        let append = |chunk: &Chunk| {
+            log.append(chunk).unwrap();
+            std::fs::metadata(path(folder, 0)).unwrap().len()
+        };
+        chunks().iter().map(append).collect()
+    }
+
+    /// The chunks of log 0, and how far it goes.
+    fn replayed(folder: &Path, mark: Acknowledged) -> Result<(Vec<Chunk>, LogExtent), IndexError> {
+        let mut chunks = Vec::new();
+        let extent = replay(folder, 0, mark, |chunk| {
+            chunks.push(chunk);
+            Ok(())
+        })?;
+        Ok((chunks, extent.unwrap()))
+    }
+
+    /// The error of reading log 0, without its path.
+    fn damage(folder: &Path, mark: Acknowledged) -> String {
+        let sentence = replayed(folder, mark).unwrap_err().to_string();
+        let rest = sentence.strip_prefix(&format!("{} is damaged: ", path(folder, 0).display()));
+        rest.unwrap_or(&sentence).split("; ").next().unwrap().to_owned()
+    }
+
+    #[test]
+    fn logs_are_named_by_eight_digits() {
+        assert_eq!(path(Path::new("in"), 7), Path::new("in").join("log-00000007"));
+        assert_eq!(path(Path::new("in"), 123_456_789), Path::new("in").join("log-123456789"));
+    }
+
+    #[test]
+    fn the_last_log_is_the_one_before_a_gap() {
+        let folder = folder();
+        [1, 2, 4].iter().for_each(|&log| std::fs::write(path(folder.path(), log), "").unwrap());
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|first| last(folder.path(), first)),
+            [None, Some(2), Some(2), None, Some(4)]
+        );
+    }
+
+    #[test]
+    fn a_frame_begins_with_its_length_and_two_checksums() {
+        let header = frame_header(258, 7);
+        assert_eq!(header[..4], [2, 1, 0, 0]);
+        assert_eq!(header[4..8], hash::sum(&[2, 1, 0, 0]).to_le_bytes()[..4]);
+        assert_eq!(header[8..], [7, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_log_that_is_not_there_has_no_extent() {
+        let found = replay(folder().path(), 0, beginning(0), |_| panic!("there is no write")).unwrap();
+        assert_eq!(found, None);
+    }
+
+    #[test]
+    fn an_empty_log_has_no_writes() {
+        let folder = folder();
+        drop(Log::open(folder.path(), beginning(0), false).unwrap());
+        let expected = LogExtent { end: 0, chain: initial_chain(0), torn: 0 };
+        assert_eq!(replayed(folder.path(), beginning(0)).unwrap(), (Vec::new(), expected));
+    }
+
+    #[test]
+    fn writes_are_read_in_their_order() {
+        for sync in [false, true] {
+            let folder = folder();
+            let ends = written(folder.path(), sync);
+            let (found, extent) = replayed(folder.path(), beginning(0)).unwrap();
+            assert_eq!(found, chunks());
+            assert_eq!((extent.end, extent.torn), (ends[2], 0));
+        }
+    }
+
+    #[test]
+    fn a_log_goes_on_where_it_ended() {
+        let folder = folder();
+        let mut at = beginning(0);
+        for chunk in chunks() {
+            Log::open(folder.path(), at, false).unwrap().append(&chunk).unwrap();
+            let extent = replayed(folder.path(), beginning(0)).unwrap().1;
+            at = Acknowledged { generation: 0, end: extent.end, chain: extent.chain };
+        }
+        assert_eq!(replayed(folder.path(), beginning(0)).unwrap().0, chunks());
+    }
+
+    #[test]
+    fn what_stands_behind_the_acknowledged_end_is_cut_off() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let mut bytes = std::fs::read(path(folder.path(), 0)).unwrap();
+        bytes.truncate(ends[1] as usize - 1);
+        std::fs::write(path(folder.path(), 0), bytes).unwrap();
+        let (_, extent) = replayed(folder.path(), beginning(0)).unwrap();
+        assert_eq!((extent.end, extent.torn), (ends[0], ends[1] - 1 - ends[0]));
+        let at = Acknowledged { generation: 0, end: extent.end, chain: extent.chain };
+        Log::open(folder.path(), at, false).unwrap().append(&chunks()[1]).unwrap();
+        let (found, extent) = replayed(folder.path(), beginning(0)).unwrap();
+        assert_eq!((found, extent.torn), (chunks()[..2].to_vec(), 0));
+    }
+
+    #[test]
+    fn a_cut_log_has_the_writes_before_the_cut() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let bytes = std::fs::read(path(folder.path(), 0)).unwrap();
+        for length in 0..bytes.len() {
+            std::fs::write(path(folder.path(), 0), &bytes[..length]).unwrap();
+            let whole = ends.iter().filter(|&&end| end <= length as u64).count();
+            let end = if whole == 0 { 0 } else { ends[whole - 1] };
+            let (found, extent) = replayed(folder.path(), beginning(0)).unwrap();
+            assert_eq!(found, chunks()[..whole], "{length}");
+            assert_eq!((extent.end, extent.torn), (end, length as u64 - end), "{length}");
+        }
+    }
+
+    #[test]
+    fn zeros_behind_the_last_write_are_torn() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let mut bytes = std::fs::read(path(folder.path(), 0)).unwrap();
+        bytes.extend([0; 100]);
+        std::fs::write(path(folder.path(), 0), bytes).unwrap();
+        let (found, extent) = replayed(folder.path(), beginning(0)).unwrap();
+        assert_eq!((found.len(), extent.end, extent.torn), (3, ends[2], 100));
+    }
+
+    #[test]
+    fn a_broken_write_is_torn_at_the_end_and_damage_before_it() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let whole = std::fs::read(path(folder.path(), 0)).unwrap();
+        let turn = |byte: u64| {
+            let mut bytes = whole.clone();
+            bytes[byte as usize] ^= 1;
+            std::fs::write(path(folder.path(), 0), bytes).unwrap();
+        };
+        turn(ends[2] - 1);
+        let (found, extent) = replayed(folder.path(), beginning(0)).unwrap();
+        assert_eq!((found.len(), extent.torn), (2, ends[2] - ends[1]));
+        turn(ends[1] - 1);
+        let wanted = format!("the write at byte {} does not match its checksum", ends[0]);
+        assert_eq!(damage(folder.path(), beginning(0)), wanted);
+    }
+
+    #[test]
+    fn a_length_that_cannot_be_believed_is_damage_even_at_the_end() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let mut bytes = std::fs::read(path(folder.path(), 0)).unwrap();
+        bytes[ends[1] as usize] ^= 1;
+        std::fs::write(path(folder.path(), 0), bytes).unwrap();
+        let wanted = format!("the length of the write at byte {} does not match its checksum", ends[1]);
+        assert_eq!(damage(folder.path(), beginning(0)), wanted);
+    }
+
+    #[test]
+    fn the_log_of_another_number_is_damage() {
+        let folder = folder();
+        written(folder.path(), false);
+        std::fs::rename(path(folder.path(), 0), path(folder.path(), 1)).unwrap();
+        let sentence = replay(folder.path(), 1, beginning(0), |_| Ok(())).unwrap_err().to_string();
+        assert!(sentence.contains("the write at byte 0 does not match its checksum"), "{sentence}");
+    }
+
+    #[test]
+    fn a_log_that_ends_before_its_mark_has_lost_writes() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let (_, extent) = replayed(folder.path(), beginning(0)).unwrap();
+        let mark = Acknowledged { generation: 0, end: extent.end, chain: extent.chain };
+        assert!(replayed(folder.path(), mark).is_ok());
+        File::options().write(true).open(path(folder.path(), 0)).unwrap().set_len(ends[1]).unwrap();
+        let wanted = format!(
+            "it has {} bytes of whole writes, and {} were on the disk when they were acknowledged",
+            ends[1], ends[2]
+        );
+        assert_eq!(damage(folder.path(), mark), wanted);
+        assert!(
+            replayed(folder.path(), Acknowledged { generation: 1, ..mark }).is_ok(),
+            "it is not of this log"
+        );
+    }
+
+    #[test]
+    fn a_mark_inside_of_a_log_must_be_the_end_of_a_write() {
+        let folder = folder();
+        let ends = written(folder.path(), false);
+        let mut chain = initial_chain(0);
+        let mut bytes = Vec::new();
+        chunk::encode(&chunks()[0], &mut bytes);
+        chain = next_chain(chain, &bytes);
+        let mark = Acknowledged { generation: 0, end: ends[0], chain };
+        assert_eq!(replayed(folder.path(), mark).unwrap().0.len(), 3, "the mark may be older than the log");
+        assert!(replayed(folder.path(), Acknowledged { end: ends[0] + 1, ..mark }).is_err());
+        assert!(replayed(folder.path(), Acknowledged { chain: chain + 1, ..mark }).is_err());
+    }
+
+    #[test]
+    fn only_what_is_on_the_disk_is_marked() {
+        let mark = |folder: &TempDir| Acknowledged::read(folder.path()).unwrap();
+        let (unsynced, synced) = (folder(), folder());
+        let ends = written(unsynced.path(), false);
+        assert_eq!(mark(&unsynced), beginning(0));
+        written(synced.path(), true);
+        let (_, extent) = replayed(synced.path(), mark(&synced)).unwrap();
+        assert_eq!(mark(&synced), Acknowledged { generation: 0, end: ends[2], chain: extent.chain });
+    }
+
+    #[test]
+    fn a_sync_marks_all_that_was_written() {
+        let folder = folder();
+        let mut log = Log::open(folder.path(), beginning(0), false).unwrap();
+        log.append(&chunks()[0]).unwrap();
+        log.sync().unwrap();
+        let length = std::fs::metadata(path(folder.path(), 0)).unwrap().len();
+        assert_eq!(Acknowledged::read(folder.path()).unwrap().end, length);
+    }
+
+    #[test]
+    fn an_error_of_the_receiver_ends_the_reading() {
+        let folder = folder();
+        written(folder.path(), false);
+        let mut seen = 0;
+        let stopped = replay(folder.path(), 0, beginning(0), |_| {
+            seen += 1;
+            Err(IndexError::Request("enough".to_owned()))
+        });
+        assert_eq!((stopped.unwrap_err().to_string(), seen), ("enough".to_owned(), 1));
+    }
+
+    #[test]
+    fn a_log_without_a_mark_beside_it_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let sentence = Log::open(folder.path(), beginning(0), false).map(drop).unwrap_err().to_string();
+        let file = folder.path().join("acknowledged");
+        assert!(sentence.starts_with(&format!("{} cannot be written: ", file.display())), "{sentence}");
+    }
+}

@@ -111,3 +111,136 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), IndexError> {
     };
     write().map_err(|error| IndexError::write(path, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manifest() -> Manifest {
+        Manifest {
+            format: FORMAT,
+            stamp: "0a".to_owned(),
+            secret: "0f".to_owned(),
+            text: true,
+            segments: vec![SegmentEntry { id: 4, first: 0, end: 7 }],
+            log: 2,
+            next_segment: 5,
+            counts: Counts { added: 7, kept: 7, ..Counts::default() },
+            mark: None,
+        }
+    }
+
+    /// Writes a line with the right checksum and returns the error of reading it.
+    fn refused(line: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        std::fs::write(&path, format!("{line}\n{}\n", digest_of(line))).unwrap();
+        let sentence = Manifest::read(folder.path()).unwrap_err().to_string();
+        let sentence = sentence.replace(&path.display().to_string(), "FILE");
+        sentence.replace(&folder.path().display().to_string(), "FOLDER")
+    }
+
+    #[test]
+    fn a_manifest_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let marked = Manifest { mark: Some("half \"way\"\n".to_owned()), ..manifest() };
+        for manifest in [manifest(), marked, Manifest { segments: Vec::new(), ..manifest() }] {
+            manifest.write(folder.path()).unwrap();
+            assert_eq!(Manifest::read(folder.path()).unwrap(), manifest);
+        }
+    }
+
+    #[test]
+    fn a_manifest_is_a_line_and_its_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        manifest().write(folder.path()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join("index.json")).unwrap();
+        let expected = r#"{"format":3,"stamp":"0a","secret":"0f","text":true,"segments":[{"id":4,"first":0,"end":7}],"log":2,"next_segment":5,"counts":{"added":7,"kept":7,"removed":0,"deleted":0,"classes":0,"left_out":0}}"#;
+        assert_eq!(text, format!("{expected}\n{:032x}\n", hash::digest(expected.as_bytes())));
+    }
+
+    #[test]
+    fn a_folder_without_a_manifest_is_no_index() {
+        let folder = tempfile::tempdir().unwrap();
+        let sentence = Manifest::read(folder.path()).unwrap_err().to_string();
+        let shown = folder.path().display();
+        assert_eq!(sentence, format!("{shown} holds no index; make one with `lookalike index create`"));
+    }
+
+    #[test]
+    fn every_turned_bit_of_a_manifest_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        manifest().write(folder.path()).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        // The line break at the end says nothing.
+        for byte in 0..whole.len() - 1 {
+            let mut bytes = whole.clone();
+            bytes[byte] ^= 1 << (byte % 8);
+            std::fs::write(&path, bytes).unwrap();
+            assert!(Manifest::read(folder.path()).is_err(), "{byte}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_that_is_cut_off_is_damaged() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(NAME);
+        manifest().write(folder.path()).unwrap();
+        let whole = std::fs::read(&path).unwrap();
+        for length in [0, 1, whole.len() / 2, whole.len() - 34, whole.len() - 2] {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let sentence = Manifest::read(folder.path()).unwrap_err().to_string();
+            let damaged = format!("{} is damaged: it does not match its checksum; ", path.display());
+            assert!(sentence.starts_with(&damaged), "{length}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn another_format_is_named_whatever_else_there_is() {
+        for format in [2, 4] {
+            let wanted = format!(
+                "FOLDER has format {format} and this program reads format 3; take the program that wrote it"
+            );
+            assert_eq!(refused(&format!(r#"{{"format":{format},"else":[]}}"#)), wanted);
+        }
+    }
+
+    #[test]
+    fn a_manifest_without_a_field_is_damaged() {
+        let sentence = refused(r#"{"format":3,"stamp":"0a"}"#);
+        assert!(sentence.starts_with("FILE is damaged: missing field `secret`"), "{sentence}");
+        let sentence = refused("[]");
+        assert!(sentence.starts_with("FILE is damaged: "), "{sentence}");
+    }
+
+    #[test]
+    fn the_secret_is_a_number_in_sixteens() {
+        assert_eq!(manifest().secret().unwrap().seed(), 15);
+        for secret in ["", "0g", "-1", "100000000000000000000000000000000"] {
+            let manifest = Manifest { secret: secret.to_owned(), ..manifest() };
+            let sentence = manifest.secret().map(drop).unwrap_err().to_string();
+            assert!(sentence.starts_with("index.json is damaged: its secret is no number; "), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_replaced_file_has_the_new_content_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.txt");
+        std::fs::write(folder.path().join("file.txt.part"), "the rest of a killed process").unwrap();
+        for content in ["a long content", "short"] {
+            replace(&path, content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_replaced_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("missing").join("file");
+        let sentence = replace(&path, b"").unwrap_err().to_string();
+        assert!(sentence.starts_with(&format!("{} cannot be written: ", path.display())), "{sentence}");
+    }
+}

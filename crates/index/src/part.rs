@@ -314,3 +314,223 @@ enum Holder<'h> {
 fn no_document(number: u32) -> IndexError {
     IndexError::Request(format!("the index has no document of number {number}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::Change;
+    use crate::testing::{chunk, layout, memory, removed, segment, stored, tables};
+
+    fn snapshot(chunks: impl IntoIterator<Item = Chunk>) -> Snapshot {
+        let parts: Vec<Part> = chunks.into_iter().map(memory).collect();
+        let next = parts.last().map_or(0, |part| part.range().end);
+        Snapshot { fixed: parts.len(), parts, next, ..Snapshot::default() }
+    }
+
+    fn changing(first: u32, number: u32, state: State) -> Chunk {
+        Chunk { changes: vec![Change { number, state }], ..chunk(first, &[]) }
+    }
+
+    fn weights(snapshot: &Snapshot) -> Vec<usize> {
+        let weight = |part: &Part| match part {
+            Part::Memory(chunk) => chunk.weight(),
+            Part::Disk(_) => 0,
+        };
+        snapshot.parts.iter().map(weight).collect()
+    }
+
+    #[test]
+    fn documents_are_counted_by_their_state() {
+        let mut counts = Counts::default();
+        for state in [State::Kept, removed(0), removed(1), State::Deleted, State::DeletedLeader] {
+            counts.count(state, 1);
+        }
+        assert_eq!(counts, Counts { kept: 1, removed: 2, deleted: 2, ..Counts::default() });
+        counts.count(removed(0), -1);
+        assert_eq!(counts.removed, 1);
+    }
+
+    #[test]
+    fn counts_never_fall_below_zero() {
+        let mut counts = Counts::default();
+        counts.count(State::Kept, -1);
+        assert_eq!(counts, Counts::default());
+    }
+
+    #[test]
+    fn parts_are_alike_in_memory_and_on_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut chunk = chunk(2, &[State::Kept, removed(2)]);
+        chunk.tables[0] = vec![(1, 2, 5), (1, 3, 6), (4, 3, 0)];
+        chunk.changes = vec![Change { number: 1, state: State::Deleted }];
+        let one = memory(chunk);
+        let two = Part::Disk(Arc::new(segment(&layout(folder.path()), 1, std::slice::from_ref(&one))));
+        assert!(!one.is_on_disk() && two.is_on_disk());
+        let mut blocks = BlockBuffers::default();
+        for part in [one, two] {
+            assert_eq!(part.range(), 2..4);
+            assert_eq!([0, 1, tables().ids()].map(|table| part.postings(table)), [3, 0, 2]);
+            let mut found = Vec::new();
+            part.find(0, 1, &mut blocks, &mut |value, tag| found.push((value, tag))).unwrap();
+            assert_eq!(found, [(2, 5), (3, 6)]);
+            assert!(part.has_changes());
+            assert_eq!(part.change(1, &mut blocks).unwrap(), Some(State::Deleted));
+            assert_eq!(part.change(2, &mut blocks).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn an_empty_snapshot_has_nothing() {
+        let (empty, mut blocks) = (Snapshot::default(), BlockBuffers::default());
+        assert!(empty.lookup(0, 1, &mut blocks).unwrap().is_empty());
+        assert_eq!(empty.tail(0), None);
+        assert_eq!((empty.tail_bytes(), empty.age()), (0, (0, 0)));
+        let sentence = empty.row(0, &mut blocks).unwrap_err().to_string();
+        assert_eq!(sentence, "the index has no document of number 0");
+    }
+
+    #[test]
+    fn small_chunks_are_joined_and_large_ones_stay() {
+        let mut snapshot = Snapshot::default();
+        let mut seen = Vec::new();
+        for number in 0..8 {
+            snapshot.push(chunk(number, &[State::Kept]));
+            seen.push(weights(&snapshot));
+        }
+        // A chunk stays beside the next only if it is at least twice as heavy.
+        let expected =
+            [vec![1], vec![2], vec![2, 1], vec![4], vec![4, 1], vec![4, 2], vec![4, 2, 1], vec![8]];
+        assert_eq!(seen, expected);
+        assert_eq!(snapshot.next, 8);
+    }
+
+    #[test]
+    fn fixed_parts_are_not_joined() {
+        let mut snapshot = snapshot([chunk(0, &[State::Kept])]);
+        snapshot.push(chunk(1, &[State::Kept]));
+        snapshot.push(chunk(2, &[State::Kept]));
+        assert_eq!((weights(&snapshot), snapshot.fixed), (vec![1, 2], 1));
+    }
+
+    #[test]
+    fn only_changes_of_earlier_documents_make_a_snapshot_older() {
+        let mut snapshot = Snapshot::default();
+        snapshot.push(chunk(0, &[State::Kept]));
+        assert_eq!(snapshot.age(), (0, 0));
+        snapshot.push(changing(1, 0, State::Deleted));
+        assert_eq!((snapshot.age(), snapshot.next), ((1, 0), 1));
+    }
+
+    #[test]
+    fn the_tail_is_all_chunks_from_a_part_on() {
+        let snapshot =
+            snapshot([chunk(0, &[State::Kept]), chunk(1, &[State::Kept]), chunk(2, &[removed(0)])]);
+        let range = |from| snapshot.tail(from).map(|chunk| chunk.first..chunk.end());
+        assert_eq!([0, 1, 2, 3].map(range), [Some(0..3), Some(1..3), Some(2..3), None]);
+    }
+
+    #[test]
+    fn the_bytes_of_the_tail_are_those_of_parts_that_grow() {
+        let mut snapshot = snapshot([chunk(0, &[State::Kept]), chunk(1, &[State::Kept])]);
+        assert_eq!(snapshot.tail_bytes(), 0);
+        snapshot.fixed = 1;
+        assert_eq!(snapshot.tail_bytes(), chunk(1, &[State::Kept]).bytes);
+    }
+
+    #[test]
+    fn a_number_belongs_to_the_part_that_has_it() {
+        let two = [State::Kept; 2];
+        let snapshot =
+            snapshot([chunk(0, &two), changing(2, 0, State::Deleted), chunk(2, &two), chunk(4, &two)]);
+        let owners: Vec<Option<usize>> = (0..7).map(|number| snapshot.owner(number)).collect();
+        assert_eq!(owners, [Some(0), Some(0), Some(2), Some(2), Some(3), Some(3), None]);
+    }
+
+    #[test]
+    fn the_last_change_of_a_document_is_its_state() {
+        let mut blocks = BlockBuffers::default();
+        let mut chunks =
+            vec![chunk(0, &[State::Kept; 3]), changing(3, 1, removed(0)), changing(3, 2, removed(0))];
+        let state = |chunks: &[Chunk], number, blocks: &mut BlockBuffers| {
+            snapshot(chunks.to_vec()).row(number, blocks).unwrap().state
+        };
+        assert_eq!(
+            [0, 1, 2].map(|number| state(&chunks, number, &mut blocks)),
+            [State::Kept, removed(0), removed(0)]
+        );
+        chunks.push(changing(3, 1, State::Deleted));
+        assert_eq!(state(&chunks, 1, &mut blocks), State::Deleted);
+    }
+
+    #[test]
+    fn numbers_of_a_key_come_sorted_and_once_from_all_parts() {
+        let mut chunks = [chunk(0, &[State::Kept; 2]), chunk(2, &[State::Kept])];
+        chunks[0].tables[0] = vec![(9, 1, 0), (9, 1, 3)];
+        chunks[1].tables[0] = vec![(8, 2, 0), (9, 0, 0), (9, 2, 0)];
+        let snapshot = snapshot(chunks);
+        assert_eq!(snapshot.lookup(0, 9, &mut BlockBuffers::default()).unwrap(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn parts_with_earlier_documents_alone_are_not_asked() {
+        let mut chunks = [chunk(0, &[State::Kept; 2]), chunk(2, &[State::Kept]), changing(3, 0, removed(1))];
+        chunks[0].tables[0] = vec![(9, 1, 0)];
+        chunks[1].tables[0] = vec![(9, 2, 0)];
+        chunks[2].tables[0] = vec![(9, 0, 0)];
+        let snapshot = snapshot(chunks);
+        let from = |from| {
+            let mut found = Vec::new();
+            snapshot
+                .find(0, 9, from, &mut BlockBuffers::default(), &mut |value, _| found.push(value))
+                .unwrap();
+            found
+        };
+        assert_eq!(from(0), [1, 2, 0]);
+        assert_eq!(from(1), [1, 2, 0]);
+        assert_eq!(from(2), [2, 0], "the last part begins behind them");
+        assert!(from(3).is_empty());
+    }
+
+    #[test]
+    fn names_records_and_bodies_are_those_of_the_document() {
+        let folder = tempfile::tempdir().unwrap();
+        let on_disk = memory(chunk(0, &[State::Kept; 2]));
+        let on_disk = Part::Disk(Arc::new(segment(&layout(folder.path()), 1, &[on_disk])));
+        let snapshot = Snapshot {
+            parts: vec![on_disk, memory(chunk(2, &[State::Kept]))],
+            next: 3,
+            ..Snapshot::default()
+        };
+        let (mut blocks, mut out) = (BlockBuffers::default(), b"of another".to_vec());
+        for number in 0..3 {
+            let wanted = stored(number, State::Kept);
+            let row = snapshot.row(number, &mut blocks).unwrap();
+            assert_eq!(snapshot.names(number, &row, &mut blocks).unwrap(), (wanted.id, wanted.url));
+            snapshot.record(number, &row, &mut blocks, &mut out).unwrap();
+            assert_eq!(out, wanted.record);
+            snapshot.body(number, &row, &mut blocks, &mut out).unwrap();
+            assert_eq!(out, wanted.body);
+        }
+        let row = stored(3, State::Kept).row;
+        let sentence = snapshot.names(3, &row, &mut blocks).unwrap_err().to_string();
+        assert_eq!(sentence, "the index has no document of number 3");
+    }
+
+    #[test]
+    fn an_id_leads_to_live_documents_that_have_it() {
+        let mut chunk = chunk(0, &[State::Deleted, State::Kept, removed(1), State::Kept]);
+        // All but the last have the id of number 0; the last has the same hash and another id.
+        for number in 1..3 {
+            let id = "d0".to_owned();
+            chunk.documents[number] = Arc::new(StoredDocument { id, ..(*chunk.documents[number]).clone() });
+        }
+        let ids = tables().ids();
+        chunk.tables[ids] = (0..4).map(|number| (id_key("d0"), number, 0)).collect();
+        let (snapshot, mut blocks) = (snapshot([chunk]), BlockBuffers::default());
+        let found = snapshot.of_id(&tables(), "d0", &mut blocks).unwrap();
+        assert_eq!(found.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2]);
+        assert_eq!(snapshot.first_of(&tables(), "d0", &mut blocks).unwrap(), Some(1));
+        assert_eq!(snapshot.first_of(&tables(), "d3", &mut blocks).unwrap(), None);
+        assert!(snapshot.of_id(&tables(), "", &mut blocks).unwrap().is_empty());
+    }
+}

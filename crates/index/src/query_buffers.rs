@@ -280,3 +280,171 @@ impl<'s> Subject<'s> {
         measure.compare(other, set, measure.threshold)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::State;
+    use crate::testing::{SmallIndex, recipe, stored};
+
+    fn set(values: usize) -> Arc<[u64]> {
+        vec![7; values].into()
+    }
+
+    /// The number of values of a set that takes a quarter of the cache.
+    const QUARTER: usize = (PREPARED_TEXT_BYTES / 4 - 64) / 8;
+
+    #[test]
+    fn a_row_is_cached_for_snapshots_of_one_age() {
+        let (mut cache, row) = (RowCache::default(), stored(3, State::Kept).row);
+        assert!(cache.get(3, (0, 0)).is_none());
+        cache.put(3, (1, 2), row, b"record");
+        let cached = cache.get(3, (1, 2)).unwrap();
+        assert_eq!((cached.row, &cached.record[..]), (row, &b"record"[..]));
+        assert!([(0, 2), (1, 1), (2, 1)].iter().all(|&age| cache.get(3, age).is_none()));
+        cache.clear();
+        assert!(cache.get(3, (1, 2)).is_none());
+    }
+
+    #[test]
+    fn a_row_takes_the_slot_of_another() {
+        let mut cache = RowCache::default();
+        let (one, two) = (3, 3 + CACHED_ROWS as u32);
+        cache.put(one, (0, 0), stored(one, State::Kept).row, b"a long record");
+        cache.put(4, (0, 0), stored(4, State::Kept).row, b"beside");
+        assert!(cache.get(two, (0, 0)).is_none(), "one slot, two documents");
+        cache.put(two, (0, 0), stored(two, State::Deleted).row, b"");
+        assert!(cache.get(one, (0, 0)).is_none());
+        let cached = cache.get(two, (0, 0)).unwrap();
+        assert_eq!((cached.row.state, cached.record.len()), (State::Deleted, 0));
+        assert_eq!(cache.get(4, (0, 0)).unwrap().record, b"beside");
+    }
+
+    /// The texts of a cache, which are not used by that.
+    fn cached(cache: &PreparedTextCache) -> Vec<u32> {
+        let mut numbers: Vec<u32> = cache.young.keys().chain(cache.old.keys()).copied().collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    #[test]
+    fn a_prepared_text_is_cached_until_others_take_its_room() {
+        let mut cache = PreparedTextCache::default();
+        assert!(cache.get(0).is_none());
+        // Two fill the young half; the third makes them old, the fifth drops them.
+        for number in 0..4 {
+            cache.put(number, set(QUARTER));
+        }
+        assert_eq!((cache.young.len(), cache.old.len()), (2, 2));
+        cache.put(4, set(QUARTER));
+        assert_eq!(cached(&cache), [2, 3, 4]);
+        cache.clear();
+        assert!(cached(&cache).is_empty());
+    }
+
+    #[test]
+    fn a_prepared_text_that_is_used_stays() {
+        let mut cache = PreparedTextCache::default();
+        for number in 0..20 {
+            cache.put(number, set(QUARTER));
+            assert_eq!(cache.get(0).as_deref(), Some(&*set(QUARTER)), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_prepared_text_that_is_too_long_is_not_cached() {
+        let mut cache = PreparedTextCache::default();
+        cache.put(1, set(QUARTER));
+        cache.put(2, set(QUARTER + 1));
+        assert!(cache.get(1).is_some() && cache.get(2).is_none());
+    }
+
+    #[test]
+    fn the_memory_of_buffers_grows_with_the_records() {
+        let bytes = QueryBuffers::memory(0);
+        assert_eq!(QueryBuffers::memory(100) - bytes, 100 * CACHED_ROWS as u64);
+        assert!(bytes > PREPARED_TEXT_BYTES as u64);
+    }
+
+    #[test]
+    fn a_document_is_prepared_with_its_names_and_words() {
+        let mut small = SmallIndex::new();
+        let document = Document::from_text(
+            "x",
+            Some("https://site.example/x"),
+            lookalike_model::Media::Text,
+            "One two, two!",
+        );
+        let prepared = small.buffers.document(small.index.examiner(), &document).unwrap();
+        assert_eq!((&prepared.id[..], prepared.url.as_deref()), ("x", Some("https://site.example/x")));
+        assert_eq!((prepared.text(), prepared.words()), ("One two, two!", 3));
+        assert!(prepared.answer.is_none() && prepared.candidates.is_none());
+        let same = small.buffers.text(small.index.examiner(), "One two, two!".to_owned()).unwrap();
+        assert_eq!((&same.id[..], same.url, same.examined), ("", None, prepared.examined));
+    }
+
+    #[test]
+    fn a_kept_text_is_read_back() {
+        let mut small = SmallIndex::new();
+        for text in ["", "a", "Grüße, 世界!", &"again and again ".repeat(1_000)] {
+            let prepared = small.prepared("x", text);
+            assert_eq!(small.buffers.text_of(&prepared.body, text.len()).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_text_that_cannot_be_read_back_is_an_error() {
+        let mut small = SmallIndex::new();
+        let body = small.prepared("x", "some words of a text").body;
+        let mut sentence = |body: &[u8], length| small.buffers.text_of(body, length).unwrap_err().to_string();
+        let wanted = "a text cannot be read back: it is said to have 2147483649 bytes";
+        assert_eq!(sentence(&body, LONGEST_TEXT + 1), wanted);
+        for (body, length) in [(&body[..], 3), (&body[..body.len() - 1], 20), (&b"no text"[..], 20)] {
+            let sentence = sentence(body, length);
+            assert!(sentence.starts_with("a text cannot be read back: "), "{sentence}");
+        }
+        let bytes = zstd::bulk::compress(b"\xff\xfe", 1).unwrap();
+        assert!(sentence(&bytes, 2).contains("utf-8"), "{}", sentence(&bytes, 2));
+    }
+
+    #[test]
+    fn with_and_without_texts_a_document_is_compared_in_one_form() {
+        for text in [true, false] {
+            let mut small = SmallIndex::with(recipe(), text);
+            assert_eq!(small.buffers.keeps_text(), text);
+            let prepared = small.prepared("x", "c a b a");
+            let examiner = small.index.examiner();
+            let set = small.buffers.set_of(examiner, &prepared.body, prepared.text().len()).unwrap();
+            assert_eq!(set, small.buffers.engine.prepare(examiner, &prepared.examined.symbols));
+            let other = small.buffers.text(examiner, "b b c a".to_owned()).unwrap();
+            let measured = Subject::new(&other.examined).compare(examiner, &mut small.buffers.engine, &set);
+            assert_eq!(measured.unwrap().forward, 1.0, "both are the words a, b and c");
+        }
+    }
+
+    #[test]
+    fn a_subject_is_measured_and_too_far_ones_are_not() {
+        let mut small = SmallIndex::new();
+        let examined = small.prepared("x", "a b c d").examined;
+        let examiner = small.index.examiner();
+        let mut subject = Subject::new(&examined);
+        let mut forward = |text: &str| {
+            let set = small.buffers.engine.prepare_text(examiner, text);
+            subject.compare(examiner, &mut small.buffers.engine, &set).map(|measured| measured.forward)
+        };
+        assert_eq!(
+            [forward("a b c d"), forward("a b c e"), forward("a b e f")],
+            [Some(1.0), Some(0.6), None]
+        );
+    }
+
+    #[test]
+    fn a_document_of_another_index_is_examined_by_the_secret_of_this_one() {
+        let (mut one, mut two) = (SmallIndex::new(), SmallIndex::new());
+        let prepared = one.prepared("x", "a b c");
+        let again = two.buffers.reexamine(two.index.examiner(), prepared.clone()).unwrap();
+        assert_ne!(again.examined.digest, prepared.examined.digest);
+        assert_eq!(again.examined, two.prepared("x", "a b c").examined);
+        assert_eq!((again.id, again.body), (prepared.id, prepared.body));
+    }
+}

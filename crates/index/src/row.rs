@@ -155,6 +155,8 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -183,6 +185,79 @@ mod tests {
             assert_eq!(Row::decode(&row.encode()), row);
             let change = Change { number: 9, state };
             assert_eq!(Change::decode(&change.encode()), change);
+        }
+    }
+
+    #[test]
+    fn the_fields_of_a_row_stand_one_after_another() {
+        let row = Row {
+            words: 0x0102_0304,
+            text: 5,
+            digest: 6 << 64 | 7,
+            leader: 8,
+            state: State::Removed { witness: 9, similarity: Some(0.5) },
+            names: 10,
+            id: 11,
+            url: 12,
+            body: 13,
+            body_bytes: 14,
+            record: 15,
+        };
+        let expected = [
+            &[4, 3, 2, 1, 5, 0, 0, 0][..],
+            &[7, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0],
+            &[8, 0, 0, 0, 9, 0, 0, 0],
+            &[0, 0, 0, 0, 0, 0, 0xe0, 0x3f],
+            &[10, 0, 0, 0, 0, 0, 0, 0],
+            &[11, 0, 0, 0, 12, 0, 0, 0],
+            &[13, 0, 0, 0, 0, 0, 0, 0],
+            &[14, 0, 0, 0, 15, 0, 0, 0],
+        ]
+        .concat();
+        assert_eq!(row.encode().to_vec(), expected);
+    }
+
+    #[test]
+    fn a_change_is_a_number_a_witness_and_a_similarity() {
+        let change = Change { number: 3, state: State::Removed { witness: 2, similarity: Some(-2.0) } };
+        assert_eq!(change.encode(), [3, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0]);
+    }
+
+    #[test]
+    fn states_without_a_witness_have_the_largest_numbers() {
+        let witness =
+            |state| u32::from_le_bytes(*Change { number: 0, state }.encode()[4..].first_chunk().unwrap());
+        let stored = [State::Kept, State::Deleted, State::DeletedLeader].map(witness);
+        assert_eq!(stored, [0xffff_ffff, 0xffff_fffe, 0xffff_fffd]);
+        assert!(stored.iter().all(|&number| number >= MOST_DOCUMENTS));
+    }
+
+    #[test]
+    fn kept_and_removed_documents_are_live() {
+        assert!(State::Kept.is_live());
+        assert!(State::Removed { witness: 0, similarity: None }.is_live());
+        assert!(!State::Deleted.is_live());
+        assert!(!State::DeletedLeader.is_live());
+    }
+
+    fn state() -> impl Strategy<Value = State> {
+        let removed = (0..MOST_DOCUMENTS, prop::option::of(0.0..=1.0f64))
+            .prop_map(|(witness, similarity)| State::Removed { witness, similarity });
+        prop_oneof![Just(State::Kept), Just(State::Deleted), Just(State::DeletedLeader), removed]
+    }
+
+    proptest! {
+        #[test]
+        fn any_row_and_change_is_read_as_it_was_written(
+            (words, text, leader, id) in any::<(u32, u32, u32, u32)>(),
+            (url, body_bytes, record) in any::<(u32, u32, u32)>(),
+            (digest, names, body) in any::<(u128, u64, u64)>(),
+            state in state(),
+        ) {
+            let row = Row { words, text, digest, leader, state, names, id, url, body, body_bytes, record };
+            prop_assert_eq!(Row::decode(&row.encode()), row);
+            let change = Change { number: words, state };
+            prop_assert_eq!(Change::decode(&change.encode()), change);
         }
     }
 }

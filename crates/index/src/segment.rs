@@ -633,3 +633,341 @@ pub(crate) fn segment_id(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     name.strip_prefix('s')?.split('.').next()?.parse().ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::chunk::Chunk;
+    use crate::testing::{chunk, layout, memory, removed, segment, stored, tables};
+
+    fn found(segment: &Segment, table: usize, key: u64) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        segment
+            .find(table, key, &mut BlockBuffers::default(), &mut |value, tag| found.push((value, tag)))
+            .unwrap();
+        found
+    }
+
+    fn states(segment: &Segment) -> Vec<State> {
+        let mut blocks = BlockBuffers::default();
+        segment.range.clone().map(|number| segment.row(number, &mut blocks).unwrap().state).collect()
+    }
+
+    fn all_postings(part: &Part, table: usize) -> Vec<Posting> {
+        let mut postings = Postings::new(part, table).unwrap();
+        let mut all = Vec::new();
+        while let Some(posting) = postings.head {
+            all.push(posting);
+            postings.advance().unwrap();
+        }
+        all
+    }
+
+    fn turn_last_bit(path: &Path) {
+        let mut bytes = std::fs::read(path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    #[test]
+    fn files_are_named_by_the_number_of_their_segment() {
+        let layout = layout(Path::new("in"));
+        assert_eq!(layout.path(12, "rows"), Path::new("in").join("s00000012.rows"));
+        let files = layout.files(1);
+        // Five of documents, three for each of eight tables.
+        assert_eq!(files.len(), 5 + 3 * 8);
+        assert!(files.iter().all(|file| segment_id(file) == Some(1)));
+    }
+
+    #[test]
+    fn only_files_of_segments_have_a_number() {
+        let id = |name: &str| segment_id(&Path::new("s9").join(name));
+        assert_eq!(
+            [id("s00000012.rows"), id("s00000012.rows.part"), id("s7")],
+            [Some(12), Some(12), Some(7)]
+        );
+        assert_eq!([id("log-00000001"), id("s.rows"), id("sx1.rows"), id("index.json")], [None; 4]);
+    }
+
+    #[test]
+    fn the_first_place_that_is_not_before_is_found() {
+        for count in 0..9 {
+            for border in 0..=count {
+                assert_eq!(lower_bound(count, |place| place < border), border);
+            }
+        }
+    }
+
+    #[test]
+    fn a_posting_without_a_tag_has_the_tag_zero() {
+        let bytes = [1, 0, 0, 0, 0, 0, 0, 2, 3, 0, 0, 0, 4, 0, 0, 0];
+        let key = 2 << 56 | 1;
+        assert_eq!(posting(&bytes, 16), (key, 3, 4));
+        assert_eq!(posting(&bytes, 12), (key, 3, 0));
+    }
+
+    #[test]
+    fn documents_are_read_as_they_were_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let documents = [State::Kept, removed(5), State::Kept];
+        let segment = segment(&layout(folder.path()), 3, &[memory(chunk(5, &documents))]);
+        assert_eq!((segment.id, segment.range.clone(), states(&segment)), (3, 5..8, documents.to_vec()));
+        let mut blocks = BlockBuffers::default();
+        for (number, state) in (5..8).zip(documents) {
+            let wanted = stored(number, state);
+            let row = segment.row(number, &mut blocks).unwrap();
+            assert_eq!((row.words, row.digest, row.leader), (5, wanted.row.digest, number));
+            assert_eq!(segment.names(&row, &mut blocks).unwrap(), (wanted.id, wanted.url));
+            let (mut record, mut body) = (Vec::new(), Vec::new());
+            segment.record(&row, &mut blocks, &mut record).unwrap();
+            segment.body(&row, &mut blocks, &mut body).unwrap();
+            assert_eq!((record, body), (wanted.record, wanted.body));
+        }
+    }
+
+    #[test]
+    fn a_segment_may_have_changes_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let changes: Vec<Change> =
+            (0..700).map(|number| Change { number: 2 * number, state: removed(1) }).collect();
+        let chunk = Chunk { changes: changes.clone(), ..chunk(1400, &[]) };
+        let segment = segment(&layout(folder.path()), 1, &[memory(chunk)]);
+        assert!(segment.has_changes() && segment.range.is_empty());
+        assert_eq!(segment.changes().unwrap(), changes);
+        let mut blocks = BlockBuffers::default();
+        for change in &changes {
+            assert_eq!(segment.change(change.number, &mut blocks).unwrap(), Some(*change));
+            assert_eq!(segment.change(change.number + 1, &mut blocks).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn changes_of_documents_inside_become_their_state_and_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let change = |number, state| Change { number, state };
+        let one = Chunk {
+            changes: vec![change(1, removed(0)), change(3, State::Deleted)],
+            ..chunk(4, &[State::Kept; 2])
+        };
+        let two = Chunk {
+            changes: vec![change(1, State::Kept), change(4, removed(5))],
+            ..chunk(6, &[State::Kept])
+        };
+        let segment = segment(&layout(folder.path()), 1, &[memory(one), memory(two)]);
+        assert_eq!(states(&segment), [removed(5), State::Kept, State::Kept]);
+        assert_eq!(segment.changes().unwrap(), [change(1, State::Kept), change(3, State::Deleted)]);
+    }
+
+    #[test]
+    fn deleted_documents_leave_a_row_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut chunk = chunk(0, &[State::Deleted, State::DeletedLeader, State::Kept]);
+        chunk.tables[0] = vec![(7, 0, 1), (7, 1, 1), (7, 2, 1)];
+        let segment = segment(&layout(folder.path()), 1, &[memory(chunk)]);
+        assert_eq!(states(&segment), [State::Deleted, State::DeletedLeader, State::Kept]);
+        assert_eq!(found(&segment, 0, 7), [(1, 1), (2, 1)], "the postings of a deleted leader stay");
+        let mut blocks = BlockBuffers::default();
+        let rows = [0, 1, 2].map(|number| segment.row(number, &mut blocks).unwrap());
+        assert_eq!(rows.map(|row| row.id), [0, 0, 2]);
+        assert_eq!(rows.map(|row| row.body_bytes), [0, 0, 9]);
+        assert_eq!(rows.map(|row| row.record), [ABSENT, 0, 1]);
+        let mut record = Vec::new();
+        segment.record(&rows[1], &mut blocks, &mut record).unwrap();
+        assert_eq!(record, stored(1, State::Kept).record);
+        assert_eq!(segment.names.bytes(), ("d2".len() + "https://site.example/2".len()) as u64);
+    }
+
+    #[test]
+    fn a_key_with_more_postings_than_a_block_is_found_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut chunk = chunk(0, &[State::Kept]);
+        let many = |key: u64, count: u32| (0..count).map(move |value| (key, value, value % 5));
+        chunk.tables[0] = many(3, 100).chain(many(4, 1_000)).chain(many(6, 1)).collect();
+        let segment = segment(&layout(folder.path()), 1, &[memory(chunk)]);
+        assert!(segment.tables[0].fence.len() > 3, "{:?}", segment.tables[0].fence);
+        for (key, count) in [(2, 0), (3, 100), (4, 1_000), (5, 0), (6, 1), (7, 0)] {
+            let expected: Vec<(u32, u32)> = (0..count).map(|value| (value, value % 5)).collect();
+            assert_eq!(found(&segment, 0, key), expected, "{key}");
+        }
+    }
+
+    #[test]
+    fn merged_segments_are_what_one_of_all_documents_would_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        let chunks = || {
+            let mut one = chunk(0, &[State::Kept, State::Kept, State::Deleted]);
+            one.tables[1] = vec![(1, 0, 0), (1, 1, 0), (2, 2, 0)];
+            let mut two = chunk(3, &[removed(0), State::Kept]);
+            two.tables[1] = vec![(1, 4, 0), (5, 3, 0)];
+            two.changes = vec![Change { number: 1, state: State::Deleted }];
+            [memory(one), memory(two)]
+        };
+        let whole = segment(&layout, 1, &chunks());
+        let [one, two] = chunks();
+        let parts =
+            [segment(&layout, 2, &[one]), segment(&layout, 3, &[two])].map(|part| Part::Disk(Arc::new(part)));
+        let merged = segment(&layout, 4, &parts);
+        assert_eq!(found(&merged, 1, 1), [(0, 0), (4, 0)]);
+        assert_eq!(merged.bytes(), whole.bytes());
+        for (one, two) in layout.files(1).iter().zip(layout.files(4)) {
+            assert_eq!(std::fs::read(one).unwrap(), std::fs::read(&two).unwrap(), "{}", one.display());
+        }
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        drop(segment(&layout, 1, &[memory(chunk(0, &[State::Kept]))]));
+        for file in layout.files(1) {
+            let bytes = std::fs::read(&file).unwrap();
+            std::fs::remove_file(&file).unwrap();
+            let sentence = Segment::open(&layout, 1, 0..1).map(drop).unwrap_err().to_string();
+            assert!(sentence.starts_with(&format!("{} cannot be read: ", file.display())), "{sentence}");
+            std::fs::write(&file, bytes).unwrap();
+        }
+        assert!(Segment::open(&layout, 1, 0..1).is_ok());
+    }
+
+    #[test]
+    fn a_segment_of_another_index_or_number_of_documents_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        drop(segment(&layout, 1, &[memory(chunk(0, &[State::Kept]))]));
+        let sentence =
+            |layout: &IndexLayout, range| Segment::open(layout, 1, range).map(drop).unwrap_err().to_string();
+        let rows = layout.path(1, "rows");
+        let wanted = format!("{} is damaged: it has 1 rows and should have 2; ", rows.display());
+        assert!(sentence(&layout, 0..2).starts_with(&wanted), "{}", sentence(&layout, 0..2));
+        let other = IndexLayout { stamp: 12, ..layout.clone() };
+        let wanted = format!("{} is damaged: it is of another kind, format version or job; ", rows.display());
+        assert!(sentence(&other, 0..1).starts_with(&wanted), "{}", sentence(&other, 0..1));
+    }
+
+    #[test]
+    fn the_fence_of_another_table_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        drop(segment(&layout, 1, &[memory(chunk(0, &[State::Kept]))]));
+        // The table of ids has a block, the one before it has none.
+        let ids = tables().ids();
+        let fence = layout.path(1, &format!("fence{ids}"));
+        std::fs::copy(layout.path(1, &format!("fence{}", ids - 1)), &fence).unwrap();
+        let sentence = Segment::open(&layout, 1, 0..1).map(drop).unwrap_err().to_string();
+        let wanted = format!("{} is damaged: it is not that of its table; ", fence.display());
+        assert!(sentence.starts_with(&wanted), "{sentence}");
+    }
+
+    #[test]
+    fn a_check_reads_every_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        let changes = vec![Change { number: 0, state: State::Deleted }];
+        drop(segment(&layout, 1, &[memory(Chunk { changes, ..chunk(1, &[State::Kept]) })]));
+        let check = || Segment::open(&layout, 1, 1..2).unwrap().check(&mut BlockBuffers::default());
+        check().unwrap();
+        for name in ["rows", "names", "records", "bodies", "changes", &format!("table{}", tables().ids())] {
+            let path = layout.path(1, name);
+            turn_last_bit(&path);
+            let sentence = check().unwrap_err().to_string();
+            assert!(sentence.starts_with(&format!("{} is damaged: block 0, ", path.display())), "{sentence}");
+            turn_last_bit(&path);
+        }
+    }
+
+    #[test]
+    fn a_removed_segment_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        let parts = [memory(chunk(0, &[State::Kept]))];
+        drop([segment(&layout, 1, &parts), segment(&layout, 2, &parts)]);
+        remove(&layout, 1);
+        let left = |id| layout.files(id).iter().filter(|file| file.exists()).count();
+        assert_eq!((left(1), left(2)), (0, layout.files(2).len()));
+    }
+
+    #[test]
+    fn memory_of_filters_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let layout = layout(folder.path());
+        let before = layout.filters.load(Ordering::Relaxed);
+        let segment = segment(&layout, 1, &[memory(chunk(0, &[State::Kept]))]);
+        // One word for each of eight tables, and a fence of one key for the table of ids.
+        assert_eq!((segment.filter_bytes(), segment.memory()), (64, 72));
+        assert_eq!(layout.filters.load(Ordering::Relaxed), before - 64);
+        drop(segment);
+        assert_eq!(layout.filters.load(Ordering::Relaxed), before);
+    }
+
+    #[test]
+    fn without_memory_for_filters_all_is_found_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut chunk = chunk(0, &[State::Kept]);
+        chunk.tables[0] = vec![(1, 0, 2), (9, 0, 3)];
+        let layout = IndexLayout { filters: Arc::new(AtomicU64::new(7)), ..layout(folder.path()) };
+        let segment = segment(&layout, 1, &[memory(chunk)]);
+        assert_eq!(segment.filter_bytes(), 0);
+        assert_eq!([0, 1, 5, 9, 10].map(|key| found(&segment, 0, key).len()), [0, 1, 0, 1, 0]);
+        drop(segment);
+        assert_eq!(layout.filters.load(Ordering::Relaxed), 7);
+    }
+
+    #[test]
+    fn a_row_that_leads_behind_the_end_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let segment = segment(&layout(folder.path()), 1, &[memory(chunk(0, &[State::Kept]))]);
+        let mut blocks = BlockBuffers::default();
+        let row = Row { id: 1_000, ..segment.row(0, &mut blocks).unwrap() };
+        assert!(segment.names(&row, &mut blocks).is_err());
+        let mut source = Source::Disk(Box::new(SegmentReader::new(&segment)));
+        assert!(source.names(&row).is_err());
+        assert_eq!(source.names(&stored_row(&segment)).unwrap(), b"d0https://site.example/0");
+    }
+
+    fn stored_row(segment: &Segment) -> Row {
+        segment.row(0, &mut BlockBuffers::default()).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn every_key_has_the_postings_that_were_written(
+            tagged in prop::collection::vec((0..40u64, 0..9u32, 0..3u32), 0..900),
+            plain in prop::collection::vec((0..40u64, 0..9u32), 0..900),
+            cut in 0..900usize,
+        ) {
+            let folder = tempfile::tempdir().unwrap();
+            let plain: Vec<Posting> = plain.into_iter().map(|(key, value)| (key, value, 0)).collect();
+            let mut chunks = [chunk(0, &[State::Kept; 5]), chunk(5, &[State::Kept; 4])];
+            for (table, postings) in [&tagged, &plain].into_iter().enumerate() {
+                let (one, two) = postings.split_at(cut.min(postings.len()));
+                for (chunk, part) in chunks.iter_mut().zip([one, two]) {
+                    chunk.tables[table] = part.to_vec();
+                    chunk.tables[table].sort_unstable();
+                }
+            }
+            let segment = segment(&layout(folder.path()), 1, &chunks.map(memory));
+            for (table, postings) in [&tagged, &plain].into_iter().enumerate() {
+                let mut expected: BTreeMap<u64, Vec<(u32, u32)>> = BTreeMap::new();
+                postings.iter().for_each(|&(key, value, tag)| expected.entry(key).or_default().push((value, tag)));
+                for key in 0..41 {
+                    let mut expected = expected.remove(&key).unwrap_or_default();
+                    expected.sort_unstable();
+                    prop_assert_eq!(found(&segment, table, key), expected);
+                }
+            }
+            let part = Part::Disk(Arc::new(segment));
+            for (table, mut postings) in [tagged, plain].into_iter().enumerate() {
+                postings.sort_unstable();
+                prop_assert_eq!(part.postings(table), postings.len() as u64);
+                prop_assert_eq!(all_postings(&part, table), postings);
+            }
+        }
+    }
+}

@@ -498,3 +498,256 @@ struct DecidedDocument {
 pub(crate) fn id_key(id: &str) -> u64 {
     hash::digest(id.as_bytes()) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{SmallIndex, recipe, removed};
+    use lookalike_engine::JobRecipe;
+
+    fn added(number: u32, state: State) -> Verdict {
+        Verdict::Added { number, state, known: false }
+    }
+
+    fn equal_to(witness: u32) -> State {
+        State::Removed { witness, similarity: Some(1.0) }
+    }
+
+    fn log_bytes(small: &SmallIndex) -> u64 {
+        std::fs::metadata(log::path(small.path(), 0)).unwrap().len()
+    }
+
+    #[test]
+    fn an_id_with_the_same_words_is_the_same_document() {
+        for on_existing in [OnExistingId::Refuse, OnExistingId::Replace] {
+            let mut small = SmallIndex::of(&["a b c"]);
+            let bytes = log_bytes(&small);
+            let known = Verdict::Added { number: 0, state: State::Kept, known: true };
+            assert_eq!(small.verdict("d0", "A, b, c", on_existing), known);
+            assert_eq!((small.index.next(), log_bytes(&small)), (1, bytes), "nothing was written");
+        }
+        let mut small = SmallIndex::of(&["a b c"]);
+        assert_eq!(small.verdict("d0", "a b c", OnExistingId::Both), added(1, equal_to(0)));
+    }
+
+    #[test]
+    fn an_id_with_other_words_is_refused_replaced_or_added() {
+        let verdict = |on_existing| {
+            let mut small = SmallIndex::of(&["a b c", "x y z"]);
+            let verdict = small.verdict("d0", "u v w", on_existing);
+            (verdict, small.state(0), small.index.stats().documents)
+        };
+        assert_eq!(verdict(OnExistingId::Refuse), (Verdict::Conflict { number: 0 }, State::Kept, 2));
+        assert_eq!(verdict(OnExistingId::Replace), (added(2, State::Kept), State::Deleted, 2));
+        assert_eq!(verdict(OnExistingId::Both), (added(2, State::Kept), State::Kept, 3));
+        assert_eq!(OnExistingId::default(), OnExistingId::Refuse);
+    }
+
+    #[test]
+    fn a_replaced_document_is_not_the_witness_of_the_one_that_replaces_it() {
+        let mut small = SmallIndex::of(&["a b c d e"]);
+        assert_eq!(small.verdict("d0", "a b c d f", OnExistingId::Replace), added(1, State::Kept));
+    }
+
+    #[test]
+    fn documents_of_one_request_are_decided_one_after_another() {
+        let mut small = SmallIndex::new();
+        let documents = ["a b c d e", "a b c d e", "a b c d f", "x"];
+        let documents = documents.iter().enumerate();
+        let documents = documents.map(|(number, text)| small.prepared(&format!("d{number}"), text)).collect();
+        let verdicts = small.index.add(documents, OnExistingId::Refuse).unwrap();
+        let near = State::Removed { witness: 0, similarity: Some(4.0 / 6.0) };
+        let expected = [added(0, State::Kept), added(1, equal_to(0)), added(2, near), added(3, State::Kept)];
+        assert_eq!(verdicts, expected);
+        assert!(small.faults().is_empty());
+    }
+
+    #[test]
+    fn a_request_of_nothing_writes_nothing() {
+        let small = SmallIndex::of(&["a b c"]);
+        let bytes = log_bytes(&small);
+        assert!(small.index.add(Vec::new(), OnExistingId::Refuse).unwrap().is_empty());
+        assert_eq!(small.index.remove("d9").unwrap(), 0);
+        assert_eq!(log_bytes(&small), bytes);
+    }
+
+    #[test]
+    fn documents_without_words_are_kept_and_no_class() {
+        let mut small = SmallIndex::new();
+        assert_eq!((small.add("d0", "..."), small.add("d1", "")), (State::Kept, State::Kept));
+        assert_eq!(small.index.stats().classes, 0);
+        assert_eq!(small.index.remove("d0").unwrap(), 1);
+        assert_eq!((small.state(0), small.state(1)), (State::Deleted, State::Kept));
+        assert!(small.faults().is_empty());
+    }
+
+    #[test]
+    fn all_documents_of_an_id_are_deleted() {
+        let mut small = SmallIndex::of(&["a b c", "x y z"]);
+        small.add("d0", "u v w");
+        assert_eq!((small.index.remove("d0").unwrap(), small.index.remove("d0").unwrap()), (2, 0));
+        assert_eq!(
+            [0, 1, 2].map(|number| small.state(number)),
+            [State::Deleted, State::Kept, State::Deleted]
+        );
+    }
+
+    #[test]
+    fn documents_whose_witness_is_deleted_are_decided_anew_in_their_order() {
+        let mut small = SmallIndex::of(&["a b c d e", "a b c d f", "a b c d g", "b c d e h"]);
+        let near = |witness| State::Removed { witness, similarity: Some(4.0 / 6.0) };
+        assert_eq!([1, 2, 3].map(|number| small.state(number)), [near(0), near(0), near(0)]);
+        small.index.remove("d0").unwrap();
+        // The first of them is kept, the second is near it, the third has three words of seven in common with both.
+        let states = [0, 1, 2, 3].map(|number| small.state(number));
+        assert_eq!(states, [State::Deleted, State::Kept, near(1), State::Kept]);
+        assert!(small.faults().is_empty());
+        assert_eq!((small.index.stats().kept, small.index.stats().removed), (2, 1));
+    }
+
+    #[test]
+    fn without_texts_documents_whose_witness_is_deleted_are_kept() {
+        let mut small = SmallIndex::with(recipe(), false);
+        for (id, text) in [("d0", "a b c d e"), ("d1", "a b c d f"), ("d2", "a b c d g"), ("d3", "a b c d f")]
+        {
+            small.add(id, text);
+        }
+        assert_eq!(small.state(3), State::Removed { witness: 0, similarity: Some(4.0 / 6.0) });
+        small.index.remove("d0").unwrap();
+        let states = [1, 2, 3].map(|number| small.state(number));
+        assert_eq!(states, [State::Kept, State::Kept, equal_to(1)], "equal words are known without texts");
+    }
+
+    #[test]
+    fn a_deleted_leader_remains_as_long_as_others_have_its_words() {
+        let mut small = SmallIndex::of(&["a b c", "a b c", "a b c"]);
+        small.index.remove("d0").unwrap();
+        assert_eq!(
+            [0, 1, 2].map(|number| small.state(number)),
+            [State::DeletedLeader, State::Kept, equal_to(1)]
+        );
+        small.index.remove("d1").unwrap();
+        assert_eq!(
+            [0, 1, 2].map(|number| small.state(number)),
+            [State::DeletedLeader, State::Deleted, State::Kept]
+        );
+        small.index.remove("d2").unwrap();
+        assert_eq!([0, 1, 2].map(|number| small.state(number)), [State::Deleted; 3]);
+        assert_eq!(small.add("d3", "a b c"), State::Kept);
+        assert!(small.faults().is_empty());
+    }
+
+    #[test]
+    fn a_key_gets_more_postings_of_kept_documents_than_of_removed_ones() {
+        let mut small = SmallIndex::with(JobRecipe { max_group: 1, ..recipe() }, true);
+        let keys = |small: &mut SmallIndex, text| small.prepared("x", text).examined.keys[0].clone();
+        let (one, two) = (keys(&mut small, "a b c d e"), keys(&mut small, "a b c d f"));
+        let shared = two.iter().filter(|key| one.contains(key)).count() as u64;
+        small.add("d0", "a b c d e");
+        assert_eq!(small.index.stats().postings_left_out, 0);
+        assert!(matches!(small.add("d1", "a b c d f"), State::Removed { .. }));
+        assert_eq!(small.index.stats().postings_left_out, shared);
+        assert!(shared > 0 && small.faults().is_empty());
+        // Too far from all to be removed, with keys that they have.
+        let three = keys(&mut small, "a b g h i j k l");
+        assert!(three.iter().any(|key| one.contains(key)));
+        assert_eq!(small.add("d2", "a b g h i j k l"), State::Kept);
+        assert_eq!(small.index.stats().postings_left_out, shared);
+    }
+
+    #[test]
+    fn another_witness_than_that_of_the_first_with_equal_words_is_noted() {
+        let mut small = SmallIndex::of(&["a b c d", "a b c d"]);
+        let inner = &small.index.inner;
+        let mut transaction = Transaction::new(inner, &mut small.buffers);
+        let mut noted = |leader, state| {
+            let mut chunk = Chunk::new(2, inner.layout.tables.count());
+            transaction.note_witness(leader, state, &mut chunk).unwrap();
+            chunk.tables[inner.layout.tables.witnesses()].clone()
+        };
+        assert!(noted(0, State::Kept).is_empty());
+        assert!(noted(0, removed(0)).is_empty(), "it is the first itself");
+        assert!(noted(1, removed(0)).is_empty(), "the first has the same");
+        assert_eq!(noted(0, removed(7)), [(0, 7, 0)]);
+    }
+
+    #[test]
+    fn a_request_that_fails_leaves_all_as_it_was() {
+        let mut small = SmallIndex::new();
+        small.index.inner.publish(|snapshot| snapshot.next = MOST_DOCUMENTS - 1);
+        let bytes = log_bytes(&small);
+        let documents = vec![small.prepared("d0", "a b c"), small.prepared("d1", "x y z")];
+        let sentence = small.index.add(documents, OnExistingId::Both).unwrap_err().to_string();
+        let wanted = "the index is full: it holds four thousand million documents; begin another one";
+        assert_eq!(sentence, wanted);
+        assert_eq!((small.index.next(), small.index.stats().documents), (MOST_DOCUMENTS - 1, 0));
+        assert_eq!(log_bytes(&small), bytes);
+        assert_eq!(small.add("d0", "a b c"), State::Kept, "there is room for one");
+    }
+
+    #[test]
+    fn requests_are_carried_out_together_and_fail_alone() {
+        let mut small = SmallIndex::new();
+        small.index.inner.publish(|snapshot| snapshot.next = MOST_DOCUMENTS - 1);
+        let add = |small: &mut SmallIndex, id: &str, text: &str| WriteRequest::Add {
+            documents: vec![small.prepared(id, text)],
+            on_existing: OnExistingId::Refuse,
+            mark: None,
+        };
+        let requests = vec![
+            add(&mut small, "d0", "a b c"),
+            add(&mut small, "d1", "x y z"),
+            WriteRequest::Remove { id: "d0".to_owned() },
+        ];
+        let mut writer = writer(&small);
+        let outcomes = writer.execute(&small.index.inner, requests).unwrap();
+        assert!(matches!(&outcomes[0], Ok(Outcome::Added(verdicts)) if verdicts.len() == 1), "{outcomes:?}");
+        assert!(matches!(&outcomes[1], Err(IndexError::Request(_))), "{outcomes:?}");
+        assert!(matches!(&outcomes[2], Ok(Outcome::Removed(1))), "{outcomes:?}");
+    }
+
+    /// A second writer of an index, which the first does not know of.
+    fn writer(small: &SmallIndex) -> Writer {
+        let inner = &small.index.inner;
+        let at = Acknowledged { generation: 0, end: 0, chain: log::initial_chain(0) };
+        let log = Log::open(small.path(), at, false).unwrap();
+        let lock = File::create(small.path().join("second lock")).unwrap();
+        let writing = WriterOptions { sync: false, tail_bytes: 1 << 20 };
+        Writer::new(inner, log, 0, writing, Compactor::new(inner.clone()), lock).unwrap()
+    }
+
+    #[test]
+    fn a_writer_whose_write_failed_refuses_all_others() {
+        let small = SmallIndex::new();
+        let mut writer = writer(&small);
+        assert!(writer.execute(&small.index.inner, Vec::new()).is_ok());
+        writer.broken = true;
+        let sentence = writer.execute(&small.index.inner, Vec::new()).unwrap_err().to_string();
+        let wanted = format!(
+            "an earlier write to {} failed; open the index again, it goes on with what was acknowledged",
+            small.path().display()
+        );
+        assert_eq!(sentence, wanted);
+    }
+
+    #[test]
+    fn many_bytes_in_memory_are_put_on_disk_without_being_told() {
+        let mut small = SmallIndex::new();
+        let mut writer = writer(&small);
+        writer.writing.tail_bytes = 1;
+        let documents = vec![small.prepared("d0", "a b c")];
+        let request = WriteRequest::Add { documents, on_existing: OnExistingId::Refuse, mark: None };
+        writer.execute(&small.index.inner, vec![request]).unwrap();
+        writer.compactor.wait().unwrap();
+        assert_eq!((writer.generation, small.index.stats().segments), (1, 1));
+        writer.freeze(&small.index.inner).unwrap();
+        assert_eq!(writer.generation, 1, "there is nothing that grows");
+    }
+
+    #[test]
+    fn equal_ids_have_equal_keys() {
+        assert_eq!(id_key("one"), id_key(&["o", "ne"].concat()));
+        let keys: std::collections::BTreeSet<u64> = ["", "one", "One", "one "].map(id_key).into();
+        assert_eq!(keys.len(), 4);
+    }
+}

@@ -561,3 +561,310 @@ impl Comparison {
 fn ratio(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::engine::compared::SideDocument;
+    use lookalike::engine::recipe::Task;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::compared::{ListedDocument, ListedPair, Lists};
+    use crate::fixture::{counted, found, left, lists, pair, pair_of, settings};
+
+    /// The rows of `pairs.jsonl` and `best.jsonl`.
+    fn tables(lists: &Lists, settings: ComparisonSettings) -> [Vec<Value>; 2] {
+        let mut tables = Tables::create(&lists.folder, RowFormat::Jsonl, &settings, "").unwrap();
+        let comparison = count(lists, settings, &Watch::default(), |settings, found, segment| {
+            tables.push(settings, found, segment)
+        });
+        tables.finish(&comparison.unwrap().settings).unwrap();
+        ["pairs.jsonl", "best.jsonl"].map(|name| {
+            let text = std::fs::read_to_string(lists.folder.join(name)).unwrap();
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        })
+    }
+
+    fn at(url: &'static str, left: u32, similarity: f64) -> Match<'static> {
+        let document = SideDocument { n: left, place: left, id: "", url: Some(url) };
+        Match { left: document, ..found(left, 0, similarity, 1) }
+    }
+
+    /// Pairs of three documents in three segments: the first is found in the first segment, the second in the first and in
+    /// the last, the third in the last.
+    fn three() -> Vec<ListedPair> {
+        vec![pair(0, 3, 0.5), pair(1, 4, 0.95), pair(1, 21, 0.25), pair(2, 22, 1.0)]
+    }
+
+    fn documents(count: u32) -> Vec<ListedDocument> {
+        (0..count).map(|n| left(n, &format!("l{n}"), None, false)).collect()
+    }
+
+    #[test]
+    fn methods_are_named_by_their_bits() {
+        let settings = settings(&["a", "b", "c"], &[0]);
+        assert_eq!(names(&settings, 0), Vec::<&str>::new());
+        assert_eq!((names(&settings, 0b101), names(&settings, 0b1111_1010)), (vec!["a", "c"], vec!["b"]));
+    }
+
+    #[test]
+    fn a_segment_is_named_where_there_are_several() {
+        assert_eq!(name(&settings(&["a"], &[0]), 0), None);
+        assert_eq!(name(&settings(&["a"], &[0, 0]), 1), Some("s1"));
+    }
+
+    #[test]
+    fn there_is_no_ratio_to_nothing() {
+        assert_eq!([ratio(0, 0), ratio(3, 0), ratio(0, 3), ratio(3, 2)], [None, None, Some(0.0), Some(1.5)]);
+    }
+
+    #[test]
+    fn a_pair_is_worse_than_a_more_similar_one_and_a_number_than_none() {
+        let worse =
+            |old: f64, new: f64| BestPair::new(&found(0, 0, old, 1), 0).is_worse_than(&found(0, 1, new, 1));
+        assert_eq!([worse(0.5, 0.75), worse(0.75, 0.5), worse(0.5, 0.5)], [true, false, false]);
+        let none = f64::NAN;
+        assert_eq!([worse(none, 0.0), worse(0.0, none), worse(none, none)], [true, false, false]);
+    }
+
+    #[test]
+    fn pairs_are_written_as_they_come_and_the_best_of_each_document_once() {
+        let pairs = vec![pair(0, 5, 0.25), pair(0, 6, 0.95), pair(0, 7, 0.95), pair(2, 5, 0.5)];
+        let (_folder, lists) = lists(documents(3), pairs);
+        let [all, best] = tables(&lists, settings(&["m"], &[0]));
+        let row = |a: &str, b: &str, similarity: f64| {
+            let near = similarity > 0.9;
+            json!({"a": a, "b": b, "similarity": similarity, "near": near})
+        };
+        let wanted =
+            [row("l0", "r5", 0.25), row("l0", "r6", 0.95), row("l0", "r7", 0.95), row("l2", "r5", 0.5)];
+        assert_eq!(all, wanted);
+        let first = json!({"a": "l0", "b": "r6", "similarity": 0.95, "near": true, "pairs": 3});
+        let second = json!({"a": "l2", "b": "r5", "similarity": 0.5, "near": false, "pairs": 1});
+        assert_eq!(best, [first, second]);
+    }
+
+    #[test]
+    fn no_pairs_are_empty_tables() {
+        let (_folder, lists) = lists(documents(2), Vec::new());
+        assert_eq!(tables(&lists, settings(&["m"], &[0])), [Vec::<Value>::new(), Vec::new()]);
+    }
+
+    #[test]
+    fn segments_and_methods_are_columns_where_there_are_several() {
+        let (_folder, lists) =
+            lists(documents(1), vec![pair_of(0b10, 0, 3, 0.5), pair_of(0b11, 0, 13, f64::NAN)]);
+        let [all, best] = tables(&lists, settings(&["m", "n"], &[0, 0]));
+        let first = json!({
+            "a": "l0", "b": "r3", "similarity": 0.5, "near": false, "segment": "s0", "methods": ["n"],
+        });
+        let second = json!({
+            "a": "l0", "b": "r13", "similarity": null, "near": false, "segment": "s1", "methods": ["m", "n"],
+        });
+        assert_eq!(all, [first, second]);
+        let wanted = json!({
+            "a": "l0", "b": "r3", "similarity": 0.5, "near": false, "pairs": 2, "segment": "s0", "methods": ["n"],
+        });
+        assert_eq!(best, [wanted]);
+    }
+
+    #[test]
+    fn what_lives_on_so_far_ends_with_the_first_gap() {
+        let mut counts = PersistenceCounts::new(3);
+        counts.add(&[true, true, true]);
+        counts.add(&[true, false, true]);
+        counts.add(&[false, true, false]);
+        assert_eq!((counts.near, counts.near_so_far), (vec![2, 2, 2], vec![2, 1, 1]));
+    }
+
+    #[test]
+    fn left_documents_live_on_by_top_level_domain() {
+        let mut persistence = Persistence::new(2);
+        for url in [
+            Some("http://a.org/"),
+            Some("http://b.ORG/x"),
+            Some("http://10.0.0.1/"),
+            Some("no address"),
+            None,
+        ] {
+            persistence.document(url);
+        }
+        persistence.pair(&at("http://a.org/", 0, 0.5), 0);
+        persistence.pair(&at("http://a.org/", 0, 0.95), 0);
+        persistence.pair(&at("http://a.org/", 0, 0.5), 1);
+        persistence.pair(&at("http://b.org/x", 1, 0.95), 1);
+        persistence.close();
+        // A second end changes nothing.
+        persistence.close();
+        let counts = |documents, near: [u64; 2], so_far: [u64; 2]| PersistenceCounts {
+            documents,
+            near: near.to_vec(),
+            near_so_far: so_far.to_vec(),
+        };
+        assert_eq!(persistence.all, counts(5, [1, 1], [1, 0]));
+        let wanted = [("ip", counts(1, [0, 0], [0, 0])), ("org", counts(2, [1, 1], [1, 0]))];
+        let found: Vec<_> =
+            persistence.domains.iter().map(|(name, counts)| (name.as_str(), counts.clone())).collect();
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn domains_beyond_the_bound_are_counted_together() {
+        let mut persistence = Persistence::new(1);
+        for domain in 0..MOST_DOMAINS + 3 {
+            persistence.document(Some(&format!("http://a.t{domain}/")));
+        }
+        persistence.document(Some("http://b.t0/"));
+        assert_eq!(persistence.domains.len(), MOST_DOMAINS + 1);
+        assert_eq!(
+            (persistence.domains[OTHER_DOMAINS].documents, persistence.domains["t0"].documents),
+            (3, 2)
+        );
+        persistence.pair(&at("http://a.t4097/", 0, 1.0), 0);
+        persistence.close();
+        assert_eq!((persistence.domains[OTHER_DOMAINS].near[0], persistence.all.near[0]), (1, 1));
+    }
+
+    #[test]
+    fn everything_is_counted_over_the_pairs() {
+        let lefts = vec![
+            left(0, "a", Some("http://a.org/"), true),
+            left(1, "b", Some("http://b.org/"), false),
+            left(2, "c", None, false),
+        ];
+        let (_folder, lists) = lists(lefts, three());
+        let comparison = counted(&lists, settings(&["m"], &[0, 0, 1]));
+        let any = comparison.any();
+        assert_eq!((any.pairs, any.near_pairs, any.found, any.near, any.with_address), (4, 2, 3, 2, 1));
+        assert_eq!((comparison.addresses, comparison.shared.count()), (2, 1));
+        assert_eq!(comparison.counted.accumulated[0], [2, 2, 3]);
+        // b is near in the first snapshot alone, c in the second alone.
+        let persistence = &comparison.persistence.all;
+        assert_eq!(
+            (persistence.documents, &persistence.near[..], &persistence.near_so_far[..]),
+            (3, &[1, 1][..], &[1, 0][..])
+        );
+    }
+
+    #[test]
+    fn an_error_on_the_way_ends_the_count() {
+        let (_folder, lists) = lists(documents(3), three());
+        let mut seen = 0;
+        let ended = count(&lists, settings(&["m"], &[0]), &Watch::default(), |_, _, _| {
+            seen += 1;
+            if seen == 2 { Err(TransferError::Request("enough".to_owned())) } else { Ok(()) }
+        });
+        assert_eq!((ended.unwrap_err().to_string().as_str(), seen), ("enough", 2));
+    }
+
+    #[test]
+    fn any_method_is_a_column_where_there_are_several() {
+        let (_folder, lists) = lists(Vec::new(), Vec::new());
+        let columns = |methods: &[&str]| {
+            let comparison = counted(&lists, settings(methods, &[0]));
+            comparison.columns().into_iter().map(|column| comparison.column_name(column)).collect::<Vec<_>>()
+        };
+        assert_eq!(columns(&["m"]), ["m"]);
+        assert_eq!(columns(&["m", "n"]), ["m", "n", "any"]);
+    }
+
+    #[test]
+    fn a_forecast_goes_on_with_the_line() {
+        let (_folder, lists) = lists(documents(3), vec![pair(0, 0, 0.5), pair(1, 10, 0.5), pair(2, 20, 0.5)]);
+        let forecast = |snapshots: &[usize], forecast| {
+            counted(&lists, ComparisonSettings { forecast, ..settings(&["m"], snapshots) }).forecasts()
+        };
+        assert_eq!(forecast(&[0, 0, 0], None), None);
+        let (segments, found) = forecast(&[0, 0, 0], Some(20)).unwrap();
+        // One more with every segment.
+        assert_eq!((segments, found.len(), found[0].0.as_str()), (20, 1, "m"));
+        assert!((found[0].1 - 20.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(forecast(&[0], Some(20)), Some((20, Vec::new())));
+    }
+
+    #[test]
+    fn statistics_go_segment_by_segment_and_then_over_all() {
+        let pairs = vec![pair_of(1, 0, 0, 0.5), pair_of(3, 0, 10, 1.0), pair_of(2, 1, 11, 0.25)];
+        let (_folder, lists) = lists(documents(2), pairs);
+        let found = counted(&lists, settings(&["m", "n"], &[0, 0])).statistics();
+        let counts: Vec<_> = found
+            .iter()
+            .map(|one| (one.segment.as_deref(), one.method.as_deref(), one.pairs, one.found, one.near))
+            .collect();
+        let wanted = [
+            (Some("s0"), Some("m"), 1, 1, 0),
+            (Some("s0"), Some("n"), 0, 0, 0),
+            (Some("s0"), None, 1, 1, 0),
+            (Some("s1"), Some("m"), 1, 1, 1),
+            (Some("s1"), Some("n"), 2, 2, 1),
+            (Some("s1"), None, 2, 2, 1),
+            (None, Some("m"), 2, 1, 1),
+            (None, Some("n"), 2, 2, 1),
+            (None, None, 3, 2, 1),
+        ];
+        assert_eq!(counts, wanted);
+        assert_eq!((found[1].precision, &found[1].pairs_per_document), (None, &None));
+        let most = WrittenDistribution { mean: 1.5, median: 1.5, three_quarters: 1.75, most: 2.0 };
+        assert_eq!((found[8].precision, found[8].pairs_per_document), (Some(0.5), Some(most)));
+        assert_eq!(found[8].histogram, [0, 0, 1, 0, 0, 1, 0, 0, 0, 1]);
+        assert_eq!(found[8].best_histogram, [0, 0, 1, 0, 0, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn methods_are_held_against_each_other_both_ways() {
+        // m has near-duplicates of both documents; n finds the second one, without a near-duplicate.
+        let pairs = vec![pair_of(1, 0, 0, 1.0), pair_of(1, 1, 0, 0.95), pair_of(2, 1, 1, 0.5)];
+        let (_folder, lists) = lists(documents(2), pairs);
+        let found = counted(&lists, settings(&["m", "n"], &[0])).differences();
+        let counts: Vec<_> = found
+            .iter()
+            .map(|one| {
+                (
+                    one.segment.as_deref(),
+                    one.a.as_str(),
+                    one.near_a_not_found_b,
+                    one.near_a_not_near_b,
+                    one.pairs_ratio,
+                )
+            })
+            .collect();
+        let wanted = [
+            (Some("s0"), "m", 1, 2, Some(2.0)),
+            (Some("s0"), "n", 0, 0, Some(0.5)),
+            (None, "m", 1, 2, Some(2.0)),
+            (None, "n", 0, 0, Some(0.5)),
+        ];
+        assert_eq!(counts, wanted);
+    }
+
+    #[test]
+    fn a_summary_has_what_was_counted() {
+        let (_folder, lists) = lists(documents(3), three());
+        let settings = ComparisonSettings { forecast: Some(4), ..settings(&["m"], &[0, 0, 1]) };
+        let mut findings = Findings::default();
+        findings.summary.candidates = 9;
+        let recipe = JobRecipe { verified: false, ..JobRecipe::simplest(Task::Compare) };
+        let found = counted(&lists, settings).summary(&recipe, &findings);
+        assert_eq!((found.pairs, found.near_pairs, found.found, found.near), (4, 2, 3, 2));
+        assert_eq!((found.candidates, found.unverified, found.both.left.documents), (9, true, 3));
+        assert_eq!(
+            (found.segments, found.accumulated["m"].as_slice()),
+            (vec!["s0".to_owned(), "s1".to_owned(), "s2".to_owned()], &[2, 2, 3][..])
+        );
+        // The line through 2, 2 and 3 rises by a half and is 7/3 in the middle.
+        assert!((found.forecast.unwrap().found["m"] - (7.0 / 3.0 + 1.0)).abs() < 1e-9);
+        assert_eq!(found.persistence.unwrap().near, [1, 1]);
+    }
+
+    #[test]
+    fn a_summary_leaves_out_what_one_snapshot_and_one_segment_cannot_have() {
+        let (_folder, lists) = lists(documents(3), three());
+        let settings = ComparisonSettings { forecast: Some(4), ..settings(&["m"], &[0]) };
+        let found =
+            counted(&lists, settings).summary(&JobRecipe::simplest(Task::Compare), &Findings::default());
+        let written = serde_json::to_value(found).unwrap();
+        let absent = ["forecast", "persistence", "unverified", "reasons"];
+        assert_eq!(absent.map(|name| written.get(name)), [None; 4]);
+        assert_eq!((&written["differences"], &written["segments"]), (&json!([]), &json!(["s0"])));
+    }
+}

@@ -218,9 +218,11 @@ impl ComparisonSource for Lists {
 mod tests {
     use lookalike::engine::recipe::Task;
     use lookalike::judgments::Judgments;
+    use lookalike_overlap::canonical::canonical;
 
     use super::*;
     use crate::compare::ComparisonSettings;
+    use crate::fixture::lists;
     use crate::moved::Matches;
     use crate::segments::{Segment, Segments};
     use crate::transfer::{Request, run};
@@ -296,5 +298,76 @@ mod tests {
         };
         let refused = lists.matches(&Watch::default(), &mut |_| Ok(())).unwrap_err().to_string();
         assert_eq!(refused, "a pair has the left document 7, which is not there");
+    }
+
+    #[test]
+    fn an_address_is_compared_in_its_form_and_text_without_a_host_is_none() {
+        let key = |matching| address_key(matching, "HTTPS://www.A.org/index.html").unwrap();
+        assert_eq!(key(Matching::Exact), "HTTPS://www.A.org/index.html");
+        assert_eq!(key(Matching::Normal), "https://www.a.org/index.html");
+        assert_eq!(key(Matching::Canonical), canonical("http://a.org/"));
+        assert_eq!(
+            ["", "no address", "http:///x"].map(|text| address_key(Matching::Exact, text)),
+            [None, None, None]
+        );
+    }
+
+    #[test]
+    fn lists_hand_over_documents_and_pairs_in_their_order() {
+        let lefts = vec![left(2, "ä", "http://a.org/", false), left(9, "b", "http://b.org/", false)];
+        let pairs = vec![pair(2, 7, "x", "http://x.org/", 0.5), pair(9, 1, "y", "http://y.org/", 1.0)];
+        let (_folder, lists) = lists(lefts, pairs);
+        let mut ids = Vec::new();
+        lists
+            .lefts(&Watch::default(), &mut |left| ids.push((left.n, left.place, left.id.to_owned())))
+            .unwrap();
+        assert_eq!(ids, [(2, 2, "ä".to_owned()), (9, 9, "b".to_owned())]);
+        let mut found = Vec::new();
+        let each: EachMatch<'_> = &mut |pair| {
+            found.push((pair.left.id.to_owned(), pair.right.id.to_owned(), pair.right.place, pair.near));
+            Ok(())
+        };
+        lists.matches(&Watch::default(), each).unwrap();
+        let wanted = [("ä", "x", 7, false), ("b", "y", 1, true)];
+        assert_eq!(found, wanted.map(|(a, b, place, near)| (a.to_owned(), b.to_owned(), place, near)));
+    }
+
+    #[test]
+    fn the_first_error_ends_the_pairs() {
+        let pairs = vec![pair(0, 0, "x", "", 1.0), pair(0, 1, "y", "", 1.0)];
+        let (_folder, lists) = lists(vec![left(0, "a", "", false)], pairs);
+        let mut seen = 0;
+        let ended = lists.matches(&Watch::default(), &mut |_| {
+            seen += 1;
+            Err(TransferError::Request("enough".to_owned()))
+        });
+        assert_eq!((ended.unwrap_err().to_string().as_str(), seen), ("enough", 1));
+    }
+
+    #[test]
+    fn shared_addresses_are_those_that_are_marked() {
+        let lefts = vec![left(0, "a", "", true), left(1, "b", "", false), left(70, "c", "", true)];
+        let (_folder, some) = lists(lefts, Vec::new());
+        let marked = some.same_address(&Watch::default(), Matching::Normal).unwrap();
+        assert_eq!((marked.count(), [0, 1, 69, 70].map(|n| marked.has(n))), (2, [true, false, false, true]));
+        let (_folder, none) = lists(Vec::new(), Vec::new());
+        assert_eq!(none.same_address(&Watch::default(), Matching::Normal).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn lists_know_no_texts() {
+        let (_folder, lists) = lists(vec![left(0, "a", "", true)], Vec::new());
+        let (names, texts) = lists.names_and_texts(&Watch::default(), &[(Side::Left, 0)]).unwrap();
+        assert!(names.is_empty() && texts.is_empty());
+    }
+
+    #[test]
+    fn a_file_of_results_replaces_the_one_before() {
+        let (folder, lists) = lists(Vec::new(), Vec::new());
+        lists.write("x.txt", "long before".as_bytes()).unwrap();
+        lists.write("x.txt", "ä".as_bytes()).unwrap();
+        assert_eq!(std::fs::read_to_string(folder.path().join("x.txt")).unwrap(), "ä");
+        let error = lists.write("nowhere/x.txt", b"").unwrap_err().to_string();
+        assert!(error.contains("x.txt"), "{error}");
     }
 }

@@ -118,7 +118,10 @@ pub fn table(files: &[Judgments], moved: &[MovedJudgments]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lookalike::judgments::Grade;
+
     use super::*;
+    use crate::fixture::judgments;
     use crate::moved::{Matches, NearDuplicate, NearDuplicates, move_judgments};
 
     #[test]
@@ -136,5 +139,74 @@ mod tests {
             table(std::slice::from_ref(&file), &[after]).lines().skip(1).collect::<Vec<_>>(),
             ["web\t1\t2\t2\t1\t1\tno", "web\t2\t2\t1\t1\t0\tyes", "web\t3\t1\t0\t0\t0\tno"]
         );
+    }
+
+    fn moved(file: &Judgments, near_duplicates: &[(&str, &str)]) -> MovedJudgments {
+        let one = |(old, new): &(&str, &str)| {
+            let near_duplicate = NearDuplicate { document: (*new).to_owned(), similarity: 1.0 };
+            ((*old).to_owned(), vec![near_duplicate])
+        };
+        let near_duplicates: NearDuplicates = near_duplicates.iter().map(one).collect();
+        move_judgments(file, &near_duplicates, Matches::Best).unwrap()
+    }
+
+    #[test]
+    fn a_topic_is_lost_with_its_last_relevant_document() {
+        let lost = |before, after| Topic { judged: [9, 9], relevant: [before, after] }.lost();
+        assert_eq!([lost(0, 0), lost(1, 0), lost(2, 1), lost(0, 1)], [false, true, false, false]);
+    }
+
+    #[test]
+    fn topics_are_counted_before_and_after_by_name() {
+        let file = judgments("web.txt", "10 0 a 1\n2 0 a 0\n2 0 b -2\n10 0 c 3\n");
+        let after = moved(&file, &[("a", "x")]);
+        let found: Vec<_> = topics(&file, &after).into_iter().collect();
+        let ten = Topic { judged: [2, 1], relevant: [2, 1] };
+        let two = Topic { judged: [2, 1], relevant: [0, 0] };
+        assert_eq!(found, [("10", ten), ("2", two)]);
+    }
+
+    #[test]
+    fn grades_are_counted_as_they_stand() {
+        let file = judgments("web.txt", "1 0 a -2\n1 0 b 3\n2 0 b 3\n2 0 c 0\n");
+        let track = track(&file, &moved(&file, &[("b", "x")]));
+        let count = |&(grade, count): &(i32, u64)| (Grade::Number(grade), count);
+        let wanted = |counts: &[(i32, u64)]| Grades(counts.iter().map(count).collect());
+        assert_eq!(track.grades_before, wanted(&[(-2, 1), (0, 1), (3, 2)]));
+        assert_eq!(track.grades_after, wanted(&[(3, 2)]));
+        assert_eq!((track.track.as_str(), track.layout), ("web", "qrels"));
+    }
+
+    #[test]
+    fn judgments_that_meet_are_counted_once() {
+        let file = judgments("web.txt", "1 0 a 1\n1 0 b 0\n2 0 a 1\n2 0 b 1\n");
+        let track = track(&file, &moved(&file, &[("a", "x"), ("b", "x")]));
+        assert_eq!((track.judgments, track.carried, track.written), (4, 4, 2));
+        assert_eq!((track.merged, track.conflicts), (2, 1));
+    }
+
+    #[test]
+    fn judgments_of_no_document_are_told_only_where_there_are_some() {
+        let written = |text: &str| {
+            let file = judgments("e.txt", text);
+            serde_json::to_value(track(&file, &moved(&file, &[]))).unwrap()
+        };
+        assert_eq!(written("1-HP a 1 1\n1-NAME b 1 1\n")["of_no_document"], 1);
+        assert_eq!(written("1 0 a 1\n").get("of_no_document"), None);
+    }
+
+    #[test]
+    fn the_table_of_no_files_has_its_heads() {
+        let heads = "track\ttopic\tjudged_before\tjudged_after\trelevant_before\trelevant_after\tlost\n";
+        assert_eq!(table(&[], &[]), heads);
+    }
+
+    #[test]
+    fn the_table_goes_file_by_file() {
+        let files = [judgments("b.txt", "9 0 a 1\n"), judgments("a.txt", "ü 0 a 0\n1 0 a 1\n")];
+        let moved: Vec<MovedJudgments> = files.iter().map(|file| moved(file, &[("a", "x")])).collect();
+        let table = table(&files, &moved);
+        let lines: Vec<&str> = table.lines().skip(1).collect();
+        assert_eq!(lines, ["b\t9\t1\t1\t1\t1\tno", "a\t1\t1\t1\t1\t1\tno", "a\tü\t1\t1\t0\t0\tno"]);
     }
 }

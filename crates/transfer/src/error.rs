@@ -29,3 +29,21 @@ impl TransferError {
         TransferError::Engine(EngineError::Write { file: path.to_owned(), source })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_written_is_named() {
+        let error = TransferError::write(Path::new("out/ä.jsonl"), io::Error::other("no room"));
+        assert_eq!(error.to_string(), "out/ä.jsonl cannot be written: no room");
+    }
+
+    #[test]
+    fn errors_of_parts_keep_their_sentence() {
+        let sentence = EngineError::TooMany.to_string();
+        assert_eq!(TransferError::from(EngineError::TooMany).to_string(), sentence);
+        assert_eq!(TransferError::Request("it cannot be.".to_owned()).to_string(), "it cannot be.");
+    }
+}

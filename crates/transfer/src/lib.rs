@@ -15,6 +15,8 @@ pub mod compare;
 pub mod compared;
 pub mod coverage;
 pub mod error;
+#[cfg(test)]
+mod fixture;
 pub mod moved;
 pub mod sample;
 pub mod segments;

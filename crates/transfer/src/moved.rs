@@ -219,4 +219,131 @@ mod tests {
             ["20001 x 1 1 0.5", "20001 y 0 2 1.0"]
         );
     }
+
+    #[test]
+    fn judgments_without_a_near_duplicate_stay_behind() {
+        let some = file("1 0 a 2\n2 0 b 1\n");
+        let near_duplicates = near_duplicates(&[("b", &[]), ("c", &[("x", 1.0)])]);
+        let moved = move_judgments(&some, &near_duplicates, Matches::All).unwrap();
+        assert_eq!((lines(&moved), moved.carried, moved.merged), (vec![], 0, 0));
+        let none = move_judgments(&file(""), &near_duplicates, Matches::All).unwrap();
+        assert_eq!((lines(&none), none.carried, none.of_no_document), (vec![], 0, 0));
+    }
+
+    #[test]
+    fn a_judgment_that_comes_twice_is_no_conflict() {
+        let near_duplicates = near_duplicates(&[("a", &[("x", 1.0)])]);
+        let moved =
+            move_judgments(&file("1 0 a 2\n1 0 a 2\n1 0 a 2\n"), &near_duplicates, Matches::Best).unwrap();
+        assert_eq!(lines(&moved), ["1 0 x 2"]);
+        assert_eq!((moved.carried, moved.merged, moved.conflicts.len()), (3, 2, 0));
+    }
+
+    #[test]
+    fn a_document_with_two_grades_is_a_conflict_and_the_lower_stands() {
+        let near_duplicates = near_duplicates(&[("a", &[("x", 1.0)])]);
+        let moved = move_judgments(&file("1 0 a 2\n1 0 a 0\n"), &near_duplicates, Matches::Best).unwrap();
+        assert_eq!((lines(&moved), moved.merged, moved.conflicts.len()), (vec!["1 0 x 0"], 1, 1));
+        assert_eq!(moved.conflicts[0].dropped[0].grade, "2");
+    }
+
+    #[test]
+    fn equal_grades_that_meet_are_no_conflict_and_the_first_stands() {
+        let same: &[(&str, f64)] = &[("x", 0.95)];
+        let near_duplicates = near_duplicates(&[("a", same), ("b", same)]);
+        let prels = file("20001 a 1 1 0.5\n20001 b 1 2 1.0\n");
+        let moved = move_judgments(&prels, &near_duplicates, Matches::Best).unwrap();
+        assert_eq!((lines(&moved), moved.merged), (vec!["20001 x 1 1 0.5"], 1));
+        assert_eq!(moved.conflicts, []);
+    }
+
+    #[test]
+    fn subtopics_do_not_meet() {
+        let near_duplicates = near_duplicates(&[("a", &[("x", 1.0)]), ("b", &[("x", 0.9)])]);
+        let apart = move_judgments(&file("1 1 a 2\n1 2 b 0\n"), &near_duplicates, Matches::Best).unwrap();
+        assert_eq!((lines(&apart), apart.merged), (vec!["1 1 x 2", "1 2 x 0"], 0));
+        let together = move_judgments(&file("1 2 a 2\n1 2 b 0\n"), &near_duplicates, Matches::Best).unwrap();
+        assert_eq!(lines(&together), ["1 2 x 2"]);
+        assert_eq!(together.conflicts[0].subtopic.as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn names_are_counted_and_stay_behind() {
+        let near_duplicates = near_duplicates(&[("a", &[("x", 1.0)])]);
+        let entity = file("1-HP a 2 1\n1-NAME a 2 1\n");
+        let moved = move_judgments(&entity, &near_duplicates, Matches::Best).unwrap();
+        assert_eq!((lines(&moved), moved.of_no_document, moved.carried), (vec!["1-HP x 2 1"], 1, 1));
+    }
+
+    #[test]
+    fn a_name_of_two_columns_is_refused_with_its_line() {
+        let near_duplicates = near_duplicates(&[("b", &[("x y", 1.0)])]);
+        let error = move_judgments(&file("1 0 a 1\n1 0 b 1\n"), &near_duplicates, Matches::Best).unwrap_err();
+        let wanted = "judgments, line 2: the document \"x y\" cannot stand in a column, since its name is \
+                      empty or has blanks; give it another";
+        assert_eq!(error.to_string(), wanted);
+    }
+
+    #[test]
+    fn documents_may_have_names_in_any_script() {
+        let near_duplicates = near_duplicates(&[("ä", &[("文書", 1.0)])]);
+        let moved = move_judgments(&file("ü 0 ä 1\n"), &near_duplicates, Matches::Best).unwrap();
+        assert_eq!(lines(&moved), ["ü 0 文書 1"]);
+    }
+
+    #[test]
+    fn new_judgments_come_in_the_order_of_the_old_ones_then_by_id() {
+        let near_duplicates =
+            near_duplicates(&[("a", &[("z", 1.0), ("y", 0.9)]), ("b", &[("y", 0.95), ("w", 0.9)])]);
+        let file = file("2 0 b 1\n1 0 a 1\n2 0 a 1\n");
+        let moved = move_judgments(&file, &near_duplicates, Matches::All).unwrap();
+        // The judgment of y on topic 2 is that of b, which is more similar to it.
+        assert_eq!(lines(&moved), ["2 0 w 1", "2 0 y 1", "1 0 y 1", "1 0 z 1", "2 0 z 1"]);
+        assert_eq!((moved.carried, moved.merged), (3, 1));
+    }
+
+    #[test]
+    fn a_conflict_is_written_with_both_claims() {
+        let near_duplicates = near_duplicates(&[("a", &[("x", 0.75)]), ("b", &[("x", 0.5)])]);
+        let moved = move_judgments(&file("1 7 a 2\n1 7 b 0\n"), &near_duplicates, Matches::Best).unwrap();
+        let written = serde_json::to_value(&moved.conflicts[0]).unwrap();
+        let wanted = serde_json::json!({
+            "track": "qrels.test",
+            "topic": "1",
+            "subtopic": "7",
+            "new": "x",
+            "kept": {"old": "a", "similarity": 0.75, "grade": "2"},
+            "dropped": [{"old": "b", "similarity": 0.5, "grade": "0"}],
+        });
+        assert_eq!(written, wanted);
+    }
+
+    #[test]
+    fn the_claim_that_is_kept_is_that_of_a_sorted_list() {
+        // All lists of up to four claims with two similarities and three grades.
+        let kinds: Vec<(f64, i32)> = [0.5, 0.75]
+            .into_iter()
+            .flat_map(|similarity| [0, 1, 2].map(|grade| (similarity, grade)))
+            .collect();
+        for code in 0..kinds.len().pow(4) * 4 {
+            let (length, mut code) = (code % 4 + 1, code / 4);
+            let claims: Vec<Claim> = (0..length)
+                .map(|position| {
+                    let (similarity, grade) = kinds[code % kinds.len()];
+                    code /= kinds.len();
+                    let (old, label) = (position.to_string(), grade.to_string());
+                    Claim { old, similarity, grade: label, position, parsed: Some(Grade::Number(grade)) }
+                })
+                .collect();
+            let most_similar = claims.iter().any(|claim| claim.similarity == 0.75);
+            let nearest: Vec<&Claim> =
+                claims.iter().filter(|claim| !most_similar || claim.similarity == 0.75).collect();
+            let times = |grade: &str| nearest.iter().filter(|claim| claim.grade == grade).count();
+            let mut ranked = nearest.clone();
+            ranked.sort_by_key(|claim| claim.position);
+            ranked.sort_by_key(|claim| claim.grade.clone());
+            ranked.sort_by_key(|claim| std::cmp::Reverse(times(&claim.grade)));
+            assert_eq!(winner(&claims), ranked[0].position, "{claims:?}");
+        }
+    }
 }

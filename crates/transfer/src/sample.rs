@@ -74,6 +74,7 @@ impl Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture::found;
     use lookalike::engine::compared::SideDocument;
 
     #[test]
@@ -94,5 +95,61 @@ mod tests {
         assert_eq!((of(0).len(), of(1).len()), (10, 10));
         assert!(of(1).iter().all(|(pair, _)| pair.left % 2 == 0));
         assert!(sampled.iter().all(|(pair, _)| pair.right == 2));
+    }
+
+    fn drawn(mut sample: Sample, pairs: &[(u32, u32, f64, u8)]) -> Vec<(u32, u32, Vec<usize>)> {
+        for &(left, right, similarity, methods) in pairs {
+            sample.add(&found(left, right, similarity, methods));
+        }
+        sample.finish().into_iter().map(|(pair, methods)| (pair.left, pair.right, methods)).collect()
+    }
+
+    #[test]
+    fn nothing_found_is_nothing_drawn() {
+        assert_eq!(drawn(Sample::new(10, 2, 7), &[]), []);
+        assert_eq!(drawn(Sample::new(0, 1, 7), &[(1, 1, 1.0, 1)]), []);
+    }
+
+    #[test]
+    fn fewer_than_are_wanted_are_all_drawn_in_their_order() {
+        let pairs = [(1, 9, 0.5, 1), (4, 2, 0.5, 1), (300, 0, 0.5, 1)];
+        assert_eq!(
+            drawn(Sample::new(3, 1, 7), &pairs),
+            [(1, 9, vec![0]), (4, 2, vec![0]), (300, 0, vec![0])]
+        );
+    }
+
+    #[test]
+    fn the_first_of_pairs_as_similar_stands_for_its_document() {
+        let pairs = [(1, 5, 0.5, 1), (1, 6, 0.75, 1), (1, 7, 0.75, 1), (1, 8, 0.25, 1)];
+        assert_eq!(drawn(Sample::new(9, 1, 7), &pairs), [(1, 6, vec![0])]);
+    }
+
+    #[test]
+    fn methods_with_one_best_pair_share_it_and_others_have_their_own() {
+        let pairs = [(1, 5, 0.5, 0b11), (2, 5, 0.5, 0b01), (2, 6, 0.25, 0b10)];
+        let wanted = [(1, 5, vec![0, 1]), (2, 5, vec![0]), (2, 6, vec![1])];
+        assert_eq!(drawn(Sample::new(9, 2, 7), &pairs), wanted);
+    }
+
+    #[test]
+    fn a_draw_depends_on_seed_and_documents_alone() {
+        let lefts = |seed: u64, right: u32, similarity: f64| {
+            let pairs: Vec<_> = (0..500).map(|left| (left, right, similarity, 1)).collect();
+            drawn(Sample::new(20, 1, seed), &pairs).into_iter().map(|(left, ..)| left).collect::<Vec<_>>()
+        };
+        assert_eq!(lefts(1, 0, 0.5), lefts(1, 77, 0.9));
+        assert_ne!(lefts(1, 0, 0.5), lefts(2, 0, 0.5));
+        assert_eq!(lefts(1, 0, 0.5).len(), 20);
+    }
+
+    #[test]
+    fn a_document_that_is_drawn_from_many_is_drawn_from_fewer() {
+        let lefts = |documents: u32| {
+            let pairs: Vec<_> = (0..documents).map(|left| (left, 0, 0.5, 1)).collect();
+            drawn(Sample::new(20, 1, 3), &pairs).into_iter().map(|(left, ..)| left).collect::<Vec<_>>()
+        };
+        let few = lefts(100);
+        assert!(lefts(400).iter().filter(|left| **left < 100).all(|left| few.contains(left)));
     }
 }

@@ -79,4 +79,40 @@ mod tests {
         assert_eq!(of, [0, 0, 0, 0, 0, 1, 1, 1, 2, 2]);
         assert_eq!(segments.snapshots(), 2);
     }
+
+    fn shard(first: u32, records: u32) -> ShardRange {
+        ShardRange { side: Side::Right, name: String::new(), first, records }
+    }
+
+    fn segment(shards: usize, snapshot: usize) -> Segment {
+        Segment { name: String::new(), shards, snapshot }
+    }
+
+    #[test]
+    fn no_segments_have_no_snapshots() {
+        let none = Segments::new(Vec::new(), &[shard(0, 5)]);
+        assert_eq!((none.len(), none.is_empty(), none.snapshots(), none.of(3)), (0, true, 0, 0));
+    }
+
+    #[test]
+    fn what_is_behind_the_end_is_in_the_last_segment() {
+        let segments = Segments::new(vec![segment(1, 0), segment(1, 0)], &[shard(0, 2), shard(2, 2)]);
+        assert_eq!([0, 1, 2, 3, 4, u32::MAX].map(|place| segments.of(place)), [0, 0, 1, 1, 1, 1]);
+        assert_eq!((segments.len(), segments.is_empty()), (2, false));
+    }
+
+    #[test]
+    fn segments_without_records_have_no_documents() {
+        let all = vec![segment(0, 0), segment(1, 0), segment(1, 1), segment(1, 2)];
+        let segments = Segments::new(all, &[shard(0, 0), shard(0, 3), shard(3, 1)]);
+        assert_eq!([0, 2, 3].map(|place| segments.of(place)), [2, 2, 3]);
+        assert_eq!(segments.snapshots(), 3);
+    }
+
+    #[test]
+    fn a_segment_may_have_several_shards() {
+        let segments =
+            Segments::new(vec![segment(2, 0), segment(3, 0)], &[shard(0, 1), shard(1, 1), shard(2, 1)]);
+        assert_eq!([0, 1, 2].map(|place| segments.of(place)), [0, 0, 1]);
+    }
 }

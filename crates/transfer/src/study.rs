@@ -460,3 +460,358 @@ fn persistence(study: &mut Study, comparison: &Comparison) {
     }
     study.table(grid);
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::engine::compared::SideCounts;
+    use lookalike::engine::recipe::Task;
+    use lookalike::judgments::Grade;
+    use lookalike::judgments::tally::Grades;
+    use lookalike::model::Similarity;
+    use lookalike::report::study::Block;
+
+    use super::*;
+    use crate::compare::ComparisonSettings;
+    use crate::compared::{ListedDocument, ListedPair};
+    use crate::coverage::Track;
+    use crate::fixture::{counted, left, lists, pair, pair_of, settings};
+    use crate::transfer::DocumentsAndJudgments;
+
+    fn recipe() -> JobRecipe {
+        JobRecipe {
+            similarity: Similarity::Jaccard,
+            shingle: 1,
+            threshold: "0.9".to_owned(),
+            ..JobRecipe::simplest(Task::Compare)
+        }
+    }
+
+    /// Four left documents at a.org, b.org, c.de and nowhere.
+    fn documents() -> Vec<ListedDocument> {
+        let urls = [Some("http://a.org/"), Some("http://b.org/"), Some("http://c.de/"), None];
+        (0..).zip(urls).map(|(n, url)| left(n, &format!("l{n}"), url, n == 0)).collect()
+    }
+
+    fn comparison(pairs: Vec<ListedPair>, settings: ComparisonSettings) -> Comparison {
+        counted(&lists(documents(), pairs).1, settings)
+    }
+
+    /// Two documents found, the first with a near-duplicate.
+    fn two() -> Vec<ListedPair> {
+        vec![pair(0, 3, 1.0), pair(0, 12, 0.25), pair(2, 13, 0.5)]
+    }
+
+    fn page(comparison: &Comparison) -> Study {
+        study(["old", "new"], comparison, &recipe(), &Findings::default())
+    }
+
+    fn headings(study: &Study) -> Vec<&str> {
+        let blocks = study.blocks.iter();
+        blocks
+            .filter_map(|block| if let Block::Heading(text) = block { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    fn grid<'s>(study: &'s Study, name: &str) -> &'s Grid {
+        let blocks = study.blocks.iter();
+        let mut grids =
+            blocks.filter_map(|block| if let Block::Table(grid) = block { Some(grid) } else { None });
+        grids.find(|grid| grid.name == name).unwrap()
+    }
+
+    fn lines<'s>(study: &'s Study, name: &str) -> &'s Lines {
+        let blocks = study.blocks.iter();
+        let mut plots = blocks
+            .filter_map(|block| if let Block::Plot(Plot::Lines(lines)) = block { Some(lines) } else { None });
+        plots.find(|lines| lines.name == name).unwrap()
+    }
+
+    fn points(series: &Series) -> Vec<(f64, f64)> {
+        series.points.iter().map(|point| (point.x, point.y)).collect()
+    }
+
+    fn transfer() -> Transfer {
+        let grades = |counts: &[(i32, u64)]| {
+            Grades(counts.iter().map(|&(grade, count)| (Grade::Number(grade), count)).collect())
+        };
+        let track = Track {
+            track: "web".to_owned(),
+            layout: "qrels",
+            judgments: 1500,
+            carried: 300,
+            written: 290,
+            merged: 10,
+            conflicts: 1,
+            of_no_document: 0,
+            grades_before: grades(&[(0, 1000), (2, 500)]),
+            grades_after: grades(&[(2, 290)]),
+            topics: 50,
+            topics_relevant_before: 40,
+            topics_relevant_after: 30,
+        };
+        let found = |documents, judgments| DocumentsAndJudgments { documents, judgments };
+        Transfer {
+            comparison: comparison(two(), settings(&["m"], &[0])),
+            moved: Vec::new(),
+            tracks: vec![track],
+            found_by: FoundBy {
+                both: found(100, 150),
+                content_only: found(50, 150),
+                address_only: found(7, 8),
+                neither: found(9, 10),
+            },
+            missing: 0,
+            judged: 1000,
+            repeated: 0,
+            rejected: 0,
+            unwritable: 0,
+            topics_in_several_files: 0,
+        }
+    }
+
+    fn transfer_page(transfer: &Transfer) -> Study {
+        transfer_study(["old", "new"], transfer, &recipe(), &Findings::default())
+    }
+
+    #[test]
+    fn there_is_no_share_of_nothing() {
+        assert_eq!([share(0, 0), share(1, 0), share(0, 2), share(1, 2)], [None, None, Some(0.0), Some(0.5)]);
+    }
+
+    #[test]
+    fn the_lead_tells_what_was_found_and_by_which_measure() {
+        let comparison = comparison(two(), settings(&["m"], &[0]));
+        let lead = |recipe: &JobRecipe| study(["old", "new"], &comparison, recipe, &Findings::default()).lead;
+        let told = |near: &str| {
+            format!(
+                "1 of 4 left documents have a near-duplicate on the right side ({near}), 2 have a pair that a \
+                 method accepts."
+            )
+        };
+        assert_eq!(lead(&recipe()), told("jaccard of at least 0.9 on word sets"));
+        let shingles = JobRecipe { shingle: 8, ..recipe() };
+        assert_eq!(lead(&shingles), told("jaccard of at least 0.9 on shingles of 8 words"));
+        let unverified = JobRecipe { verified: false, ..recipe() };
+        assert_eq!(lead(&unverified), told("by the word of its method alone, not measured"));
+    }
+
+    #[test]
+    fn rejected_records_are_noted_and_are_no_documents() {
+        let mut comparison = comparison(two(), settings(&["m"], &[0]));
+        comparison.both.left.rejected = 2;
+        comparison.both.right = SideCounts { rejected: 1234, ..SideCounts::default() };
+        comparison.both.common_ids = 3;
+        let page = page(&comparison);
+        let wanted = [
+            "2 records of the left side could not be read; rejected.jsonl has them with their reasons.",
+            "1,234 records of the right side could not be read; rejected.jsonl has them with their reasons.",
+            "3 ids are borne on both sides; in all tables a is a left document and b a right one, whatever its \
+             id.",
+        ];
+        assert_eq!(page.notes, wanted);
+        assert!(page.lead.starts_with("1 of 2 left documents"), "{}", page.lead);
+    }
+
+    #[test]
+    fn notes_of_the_job_come_first() {
+        let findings = Findings { notes: vec!["of the job".to_owned()], ..Findings::default() };
+        let mut comparison = comparison(two(), settings(&["m"], &[0]));
+        comparison.both.common_ids = 1;
+        let page = study(["old", "new"], &comparison, &recipe(), &findings);
+        assert_eq!((page.notes.len(), page.notes[0].as_str()), (2, "of the job"));
+    }
+
+    #[test]
+    fn a_forecast_from_one_segment_is_noted_as_impossible() {
+        let settings = ComparisonSettings { forecast: Some(20), ..settings(&["m"], &[0]) };
+        let page = page(&comparison(two(), settings));
+        assert_eq!(
+            page.notes,
+            ["A forecast needs two segments or more; --segment input or file makes some."]
+        );
+    }
+
+    #[test]
+    fn facts_tell_how_many_addresses_are_shared() {
+        let page = page(&comparison(two(), settings(&["m", "n"], &[0])));
+        let fact = |name: &str| page.facts.iter().find(|(fact, _)| fact == name).unwrap().1.as_str();
+        assert_eq!(fact("left addresses that the right side has"), "1 of 3");
+        assert_eq!((fact("left documents"), fact("methods")), ("4, 0 rejected", "m, n"));
+    }
+
+    #[test]
+    fn totals_have_a_row_for_each_method_and_for_any() {
+        let pairs = vec![pair_of(1, 0, 3, 1.0), pair_of(1, 0, 4, 0.5), pair_of(2, 2, 3, 0.5)];
+        let page = page(&comparison(pairs, settings(&["m", "n"], &[0])));
+        let rows = &grid(&page, "All segments together").rows;
+        let counts = |row: usize| [0, 1, 3, 4, 6, 7, 8].map(|cell| rows[row][cell].clone());
+        let number = Value::Number;
+        let count = Value::Count;
+        assert_eq!(
+            counts(0),
+            ["m".into(), count(2), count(1), number(0.25), number(1.0), number(1.0), number(2.0)]
+        );
+        assert_eq!(
+            counts(1),
+            ["n".into(), count(1), count(1), number(0.25), number(0.0), number(0.0), number(1.0)]
+        );
+        assert_eq!(
+            counts(2),
+            ["any".into(), count(3), count(2), number(0.5), number(0.5), number(0.5), number(1.5)]
+        );
+    }
+
+    #[test]
+    fn parts_that_need_several_segments_methods_or_addresses_are_left_out() {
+        let (_, none) = lists(vec![left(0, "a", None, false)], Vec::new());
+        assert_eq!(
+            headings(&page(&counted(&none, settings(&["m"], &[0])))),
+            ["What was found", "How similar"]
+        );
+        let all = page(&comparison(two(), settings(&["m", "n"], &[0, 1])));
+        let wanted = [
+            "What was found",
+            "Segment by segment",
+            "Accumulated",
+            "How similar",
+            "Method against method",
+            "What lives on",
+        ];
+        assert_eq!(headings(&all), wanted);
+    }
+
+    #[test]
+    fn segments_have_a_row_each() {
+        let page = page(&comparison(two(), settings(&["m"], &[0, 0])));
+        let rows = &grid(&page, "Segments").rows;
+        let counts = |row: usize| [0, 2, 3, 4].map(|cell| rows[row][cell].clone());
+        let count = Value::Count;
+        assert_eq!(counts(0), ["s0".into(), count(1), count(1), count(1)]);
+        assert_eq!(counts(1), ["s1".into(), count(2), count(2), count(0)]);
+    }
+
+    #[test]
+    fn the_line_through_accumulated_numbers_ends_at_the_forecast() {
+        let settings = ComparisonSettings { forecast: Some(10), ..settings(&["m"], &[0, 0]) };
+        let page = page(&comparison(two(), settings));
+        let series = &lines(&page, "Found documents after each segment").series;
+        assert_eq!(points(&series[0]), [(1.0, 1.0), (2.0, 2.0)]);
+        // One more with every segment.
+        assert_eq!((series[1].origin, points(&series[1])), (Origin::Theory, vec![(1.0, 1.0), (10.0, 10.0)]));
+        let rows = &grid(&page, "What a straight line says for 10 segments").rows;
+        assert_eq!(rows[..], [["m".into(), Value::Count(2), Value::Number(10.0), Value::Number(2.5)]]);
+    }
+
+    #[test]
+    fn without_a_forecast_there_is_no_line() {
+        let page = page(&comparison(two(), settings(&["m"], &[0, 0])));
+        assert_eq!(lines(&page, "Found documents after each segment").series.len(), 1);
+    }
+
+    #[test]
+    fn methods_are_held_against_each_other() {
+        // m has near-duplicates of two documents, of which n finds the second without one.
+        let pairs = vec![pair_of(1, 0, 3, 1.0), pair_of(1, 1, 3, 0.95), pair_of(2, 1, 4, 0.5)];
+        let page = page(&comparison(pairs, settings(&["m", "n"], &[0])));
+        let rows = |name: &str| {
+            let rows = grid(&page, name).rows.iter();
+            rows.map(|row| (row[1].clone(), row[2].clone())).collect::<Vec<_>>()
+        };
+        let count = Value::Count;
+        let not_found = rows("Left documents with a near-duplicate by the row that the column does not find");
+        assert_eq!(not_found, [(count(0), count(1)), (count(0), count(0))]);
+        let not_near = rows("Left documents with a near-duplicate by the row that have none by the column");
+        assert_eq!(not_near, [(count(0), count(2)), (count(0), count(0))]);
+        let times = rows("How many times as many pairs the row has as the column");
+        let number = Value::Number;
+        assert_eq!(times, [(number(1.0), number(2.0)), (number(0.5), number(1.0))]);
+    }
+
+    #[test]
+    fn domains_with_the_most_documents_come_first() {
+        let page = page(&comparison(two(), settings(&["m"], &[0])));
+        let grid = grid(&page, "Near-duplicates by top-level domain of the left address");
+        assert_eq!(grid.columns, ["domain", "left documents", "near", "share"]);
+        let (count, number) = (Value::Count, Value::Number);
+        let org = ["org".into(), count(2), count(1), number(0.5)];
+        let de = ["de".into(), count(1), count(0), number(0.0)];
+        assert_eq!(grid.rows[..], [org, de]);
+    }
+
+    #[test]
+    fn twenty_five_domains_are_shown_ties_by_name() {
+        let document = |n: u32| left(n, "l", Some(&format!("http://a.t{:02}/", 29 - n)), false);
+        let (_, many) = lists((0..30).map(document).collect(), Vec::new());
+        let page = page(&counted(&many, settings(&["m"], &[0])));
+        let rows = &grid(&page, "Near-duplicates by top-level domain of the left address").rows;
+        assert_eq!((rows.len(), &rows[0][0], &rows[24][0]), (25, &"t00".into(), &"t24".into()));
+    }
+
+    #[test]
+    fn what_lives_on_is_a_share_of_all_left_documents() {
+        let pairs = vec![pair(0, 3, 1.0), pair(0, 13, 1.0), pair(1, 14, 0.95)];
+        let page = page(&comparison(pairs, settings(&["m"], &[0, 1])));
+        let series = &lines(&page, "Left documents with a near-duplicate in a snapshot").series;
+        assert_eq!(points(&series[0]), [(1.0, 0.25), (2.0, 0.5)]);
+        assert_eq!(points(&series[1]), [(1.0, 0.25), (2.0, 0.25)]);
+        let columns = &grid(&page, "Near-duplicates by top-level domain of the left address").columns;
+        assert_eq!(columns[2..4], ["near in snapshot 1", "share in snapshot 1"]);
+    }
+
+    #[test]
+    fn a_transfer_tells_what_went_over() {
+        let page = transfer_page(&transfer());
+        let lead = "300 of 1,500 judgments, of 150 of 1,000 judged documents, go over to the new corpus, \
+                    where they are 290.";
+        assert_eq!((page.title.as_str(), page.lead.as_str()), ("Judgments carried from old to new", lead));
+        assert_eq!(page.notes, Vec::<String>::new());
+        assert_eq!(
+            headings(&page)[..3],
+            ["Judgments by track", "By address and by content", "What was found"]
+        );
+    }
+
+    #[test]
+    fn a_transfer_notes_what_did_not_go_over() {
+        let page = transfer_page(&Transfer {
+            missing: 1,
+            topics_in_several_files: 2,
+            rejected: 3,
+            repeated: 4,
+            unwritable: 5000,
+            ..transfer()
+        });
+        let begins = [
+            "1 judged documents are not in",
+            "2 topics have a name",
+            "3 records of the old corpus",
+            "4 documents of the old corpus",
+            "5,000 near-duplicates have an id with blanks",
+        ];
+        assert_eq!(page.notes.len(), begins.len());
+        for (note, begin) in page.notes.iter().zip(begins) {
+            assert!(note.starts_with(begin), "{note}");
+        }
+    }
+
+    #[test]
+    fn grades_are_shown_before_and_after() {
+        let page = transfer_page(&transfer());
+        let row = |grade: &str, before, after, share| {
+            ["web".into(), grade.into(), Value::Count(before), Value::Count(after), Value::Number(share)]
+        };
+        assert_eq!(grid(&page, "Grades").rows[..], [row("0", 1000, 0, 0.0), row("2", 500, 290, 0.58)]);
+        assert_eq!(grid(&page, "Before and after").rows[0][3], Value::Number(0.2));
+    }
+
+    #[test]
+    fn ways_of_finding_are_shown_with_their_judgments() {
+        let page = transfer_page(&Transfer { missing: 11, ..transfer() });
+        let rows = &grid(&page, "What the new corpus has of judged documents").rows;
+        let counts: Vec<_> = rows.iter().map(|row| (row[1].clone(), row[2].clone())).collect();
+        let count = |documents, judgments| (Value::Count(documents), Value::Count(judgments));
+        let wanted =
+            [count(100, 150), count(50, 150), count(7, 8), count(9, 10), (Value::Count(11), Value::None)];
+        assert_eq!(counts, wanted);
+    }
+}

@@ -526,3 +526,304 @@ impl Transfer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::corpus::{Corpus, MaxRejected, ReadOptions};
+    use lookalike::engine::recipe::Task;
+    use lookalike::text::extract::ContentMode;
+    use serde_json::{Value, json};
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::compared::{ListedPair, Lists};
+    use crate::fixture::{judgments, left, lists, pair, settings};
+
+    fn request(files: &[Judgments]) -> Request<'_> {
+        Request {
+            files,
+            missing: &[],
+            repeated: 0,
+            rejected: 0,
+            matches: Matches::Best,
+            sample: 0,
+            seed: 0,
+            memory: u64::MAX,
+        }
+    }
+
+    fn run_lists(lists: &Lists, request: &Request<'_>) -> Result<Transfer, TransferError> {
+        run(lists, request, settings(&["m"], &[0]), &Watch::default())
+    }
+
+    /// The old documents a, b and c, at addresses of their own.
+    fn abc(pairs: Vec<ListedPair>) -> (TempDir, Lists) {
+        let lefts = [(0, "a"), (1, "b"), (2, "c")];
+        let document = |(n, id): (u32, &str)| left(n, id, Some(&format!("http://{id}.org/")), false);
+        lists(lefts.map(document).to_vec(), pairs)
+    }
+
+    fn text(folder: &TempDir, name: &str) -> String {
+        std::fs::read_to_string(folder.path().join(name)).unwrap()
+    }
+
+    fn rows(folder: &TempDir, name: &str) -> Vec<Value> {
+        text(folder, name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn addresses_are_the_same_canonical_different_or_unknown() {
+        let name = |old: Option<&str>, new: Option<&str>| Relation::of(old, new).name();
+        assert_eq!(name(Some("http://a.org"), Some("HTTP://A.org:80/#x")), "same");
+        assert_eq!(name(Some("http://a.org/"), Some("https://www.a.org/index.html")), "canonical");
+        assert_eq!(name(Some("http://a.org/x"), Some("http://a.org/y")), "different");
+        assert_eq!(
+            [name(None, None), name(Some("http://a.org/"), None), name(None, Some("x"))],
+            ["unknown"; 3]
+        );
+    }
+
+    #[test]
+    fn the_better_match_is_more_similar_then_nearer_by_address() {
+        let worse = |old: (f64, Relation), new: (f64, Relation)| {
+            let best = |(similarity, relation)| BestMatch { right: 0, similarity, relation };
+            best(old).is_worse_than(&best(new))
+        };
+        assert!(worse((0.9, Relation::Same), (0.95, Relation::Unknown)));
+        assert!(!worse((0.95, Relation::Unknown), (0.9, Relation::Same)));
+        let order = [Relation::Same, Relation::Canonical, Relation::Different, Relation::Unknown];
+        for (old, new) in (0..4).flat_map(|old| (0..4).map(move |new| (old, new))) {
+            // Of two that are alike the first stays.
+            assert_eq!(worse((0.9, order[old]), (0.9, order[new])), new < old, "{old} {new}");
+        }
+    }
+
+    #[test]
+    fn an_id_with_blanks_is_no_column() {
+        assert_eq!(["a", "ä-文", "a.b/c:d"].map(is_one_column), [true; 3]);
+        assert_eq!(["", " ", "a b", "a\t"].map(is_one_column), [false; 4]);
+    }
+
+    #[test]
+    fn tracks_of_one_name_are_numbered() {
+        let mut files =
+            ["x/web.txt", "y/web.txt.gz", "z/other.txt", "web"].map(|name| judgments(name, "1 0 a 1\n"));
+        make_names_unique(&mut files);
+        assert_eq!(files.map(|file| file.track), ["web", "web-2", "other", "web-3"]);
+    }
+
+    #[test]
+    fn a_topic_in_several_files_is_counted_once() {
+        let files = ["1 0 a 1\n1 0 b 1\n2 0 a 1\n", "1 0 c 1\n3 0 a 1\n", "1 0 d 1\n2 0 d 1\n"]
+            .map(|text| judgments("x.txt", text));
+        assert_eq!(
+            [topics_in_several(&files), topics_in_several(&files[..1]), topics_in_several(&[])],
+            [2, 0, 0]
+        );
+    }
+
+    #[test]
+    fn old_documents_stand_at_their_numbers() {
+        let lefts = vec![left(1, "b", Some("http://b.org/"), false), left(3, "d", None, false)];
+        let (_folder, lists) = lists(lefts, Vec::new());
+        let found = old_documents(&lists, &Watch::default()).unwrap();
+        assert_eq!(found.iter().map(|old| old.id.as_str()).collect::<Vec<_>>(), ["", "b", "", "d"]);
+        assert_eq!((found[1].url.as_deref(), found[3].url.as_deref()), (Some("http://b.org/"), None));
+    }
+
+    #[test]
+    fn a_judgment_goes_to_the_best_or_to_all() {
+        let files = [judgments("web.txt", "7 0 a 2\n7 0 b 1\n")];
+        for (matches, lines) in
+            [(Matches::Best, "7 0 r5 2\n"), (Matches::All, "7 0 r2 2\n7 0 r5 2\n7 0 r9 2\n")]
+        {
+            let (folder, lists) =
+                abc(vec![pair(0, 2, 0.9), pair(0, 5, 0.95), pair(0, 9, 0.95), pair(1, 2, 0.5)]);
+            let moved = run_lists(&lists, &Request { matches, ..request(&files) }).unwrap();
+            assert_eq!(text(&folder, "qrels.txt"), lines);
+            assert_eq!((moved.tracks[0].carried, moved.judged), (1, 2));
+            let best: Vec<bool> =
+                rows(&folder, "mapping.jsonl").iter().map(|row| row["best"] == true).collect();
+            assert_eq!(best, [false, true, false]);
+        }
+    }
+
+    #[test]
+    fn the_mapping_tells_of_every_near_duplicate() {
+        let files = [judgments("web.txt", "7 0 a 2\n")];
+        let at = |url: &str| Some(url.to_owned().into_boxed_str());
+        let pairs = vec![
+            ListedPair { url: at("http://www.a.org/"), ..pair(0, 3, 0.95) },
+            ListedPair { url: None, ..pair(0, 14, 0.9) },
+            pair(0, 15, 0.5),
+        ];
+        let (folder, lists) = abc(pairs);
+        run(&lists, &request(&files), settings(&["m", "n"], &[0, 0]), &Watch::default()).unwrap();
+        let first = json!({
+            "old": "a", "new": "r3", "similarity": 0.95, "url": "canonical", "best": true,
+            "old_url": "http://a.org/", "new_url": "http://www.a.org/", "segment": "s0", "methods": ["m"],
+        });
+        let second = json!({
+            "old": "a", "new": "r14", "similarity": 0.9, "url": "unknown", "best": false,
+            "old_url": "http://a.org/", "segment": "s1", "methods": ["m"],
+        });
+        assert_eq!(rows(&folder, "mapping.jsonl"), [first, second]);
+    }
+
+    #[test]
+    fn a_near_duplicate_whose_id_has_blanks_is_mapped_and_gets_no_judgment() {
+        let files = [judgments("web.txt", "7 0 a 2\n")];
+        let (folder, lists) = abc(vec![ListedPair { id: "x y".into(), ..pair(0, 3, 0.95) }]);
+        let moved = run_lists(&lists, &request(&files)).unwrap();
+        assert_eq!((moved.unwritable, text(&folder, "qrels.txt").as_str()), (1, ""));
+        assert_eq!(rows(&folder, "mapping.jsonl")[0]["new"], "x y");
+    }
+
+    #[test]
+    fn more_near_duplicates_than_memory_holds_are_refused() {
+        let files = [judgments("web.txt", "7 0 a 2\n7 0 b 2\n")];
+        // Two of about 66 bytes each.
+        let (_folder, lists) = abc(vec![pair(0, 2, 0.9), pair(1, 5, 0.95)]);
+        let sentence = |matches| {
+            let little = Request { matches, memory: 100, ..request(&files) };
+            run_lists(&lists, &little).unwrap_err().to_string()
+        };
+        let begin = "the near-duplicates of judged documents take more than 0 MB; give more --memory";
+        assert_eq!(sentence(Matches::Best), begin);
+        assert_eq!(sentence(Matches::All), format!("{begin}, or take --matches best"));
+    }
+
+    #[test]
+    fn several_files_are_written_apart_and_together() {
+        let files =
+            [judgments("web.txt", "7 0 a 2\n"), judgments("mq.txt", "20001 b 1 1 0.5\n20001 c 0 1 0.5\n")];
+        let (folder, lists) = abc(vec![pair(0, 2, 0.9), pair(1, 5, 0.95)]);
+        let moved = run_lists(&lists, &request(&files)).unwrap();
+        assert_eq!(text(&folder, "qrels/web.txt"), "7 0 r2 2\n");
+        assert_eq!(text(&folder, "qrels/mq.txt"), "20001 r5 1 1 0.5\n");
+        assert_eq!(text(&folder, "qrels.txt"), "7 0 r2 2\n20001 0 r5 1\n");
+        assert_eq!((moved.written(), moved.topics_in_several_files), (2, 0));
+    }
+
+    #[test]
+    fn files_with_a_topic_in_common_are_not_written_together() {
+        let files = [judgments("a.txt", "7 0 a 2\n"), judgments("b.txt", "7 0 b 1\n")];
+        let (folder, lists) = abc(vec![pair(0, 2, 0.9), pair(1, 5, 0.95)]);
+        let moved = run_lists(&lists, &request(&files)).unwrap();
+        assert_eq!(moved.topics_in_several_files, 1);
+        assert!(!folder.path().join("qrels.txt").exists());
+        assert_eq!(text(&folder, "qrels/b.txt"), "7 0 r5 1\n");
+    }
+
+    #[test]
+    fn documents_that_the_old_corpus_lacks_are_listed_with_their_tracks() {
+        let files =
+            [judgments("b.txt", "1 0 z 1\n2 0 z 1\n1 0 a 1\n"), judgments("a.txt", "9 0 z 1\n9 0 y 1\n")];
+        let missing = ["y", "z"].map(str::to_owned);
+        let (folder, lists) = abc(Vec::new());
+        let moved = run_lists(&lists, &Request { missing: &missing, ..request(&files) }).unwrap();
+        let wanted = [
+            json!({"document": "y", "judgments": 1, "tracks": ["a"]}),
+            json!({"document": "z", "judgments": 3, "tracks": ["a", "b"]}),
+        ];
+        assert_eq!(rows(&folder, "missing.jsonl"), wanted);
+        assert_eq!((moved.missing, moved.judged), (2, 3));
+    }
+
+    #[test]
+    fn judged_documents_are_sorted_by_the_way_they_are_found() {
+        let lefts = vec![
+            left(0, "a", None, true),
+            left(1, "b", None, true),
+            left(2, "c", None, false),
+            left(3, "d", None, false),
+        ];
+        let (_folder, lists) = lists(lefts, vec![pair(0, 1, 1.0), pair(1, 1, 0.5), pair(2, 1, 0.95)]);
+        let files =
+            [judgments("web.txt", "1 0 a 1\n2 0 a 1\n1 0 b 1\n1 0 c 1\n2 0 d 1\n3 0 d 1\n1 0 gone 1\n")];
+        let found = run_lists(&lists, &request(&files)).unwrap().found_by;
+        let counts = |documents, judgments| DocumentsAndJudgments { documents, judgments };
+        let wanted = FoundBy {
+            both: counts(1, 2),
+            address_only: counts(1, 1),
+            content_only: counts(1, 1),
+            neither: counts(1, 2),
+        };
+        assert_eq!(found, wanted);
+    }
+
+    #[test]
+    fn meetings_with_other_grades_are_written_down() {
+        let files = [judgments("web.txt", "1 0 a 2\n1 0 b 0\n2 0 a 1\n2 0 b 1\n")];
+        let (folder, lists) = abc(vec![pair(0, 4, 0.9), pair(1, 4, 0.95)]);
+        let moved = run_lists(&lists, &request(&files)).unwrap();
+        let conflicts = rows(&folder, "conflicts.jsonl");
+        assert_eq!((conflicts.len(), moved.conflicts(), moved.written()), (1, 1, 2));
+        assert_eq!((&conflicts[0]["topic"], &conflicts[0]["new"]), (&json!("1"), &json!("r4")));
+        assert_eq!(conflicts[0]["kept"], json!({"old": "b", "similarity": 0.95, "grade": "0"}));
+    }
+
+    #[test]
+    fn found_documents_are_drawn_for_review() {
+        let files = [judgments("web.txt", "1 0 a 2\n")];
+        let (folder, lists) = abc(vec![pair(0, 4, 0.25), pair(0, 5, 0.75), pair(2, 4, f64::NAN)]);
+        run_lists(&lists, &Request { sample: 5, ..request(&files) }).unwrap();
+        let row = |n: u64, a: &str, similarity: Value| {
+            let (b, methods, text) = ("", ["m"], "");
+            json!({
+                "n": n, "a": a, "b": b, "similarity": similarity, "methods": methods, "text_a": text, "text_b": text,
+            })
+        };
+        assert_eq!(rows(&folder, "review.jsonl"), [row(0, "a", json!(0.75)), row(1, "c", Value::Null)]);
+    }
+
+    #[test]
+    fn nothing_found_leaves_empty_files() {
+        let (folder, lists) = lists(Vec::new(), Vec::new());
+        let files = [judgments("web.txt", "1 0 a 2\n")];
+        let moved = run_lists(&lists, &Request { sample: 5, ..request(&files) }).unwrap();
+        for name in ["qrels.txt", "mapping.jsonl", "conflicts.jsonl", "review.jsonl", "missing.jsonl"] {
+            assert_eq!(text(&folder, name), "", "{name}");
+        }
+        assert_eq!(moved.found_by, FoundBy::default());
+    }
+
+    #[test]
+    fn a_summary_names_the_matches_and_the_request() {
+        let files = [judgments("web.txt", "1 0 a 2\n")];
+        let (_folder, lists) = abc(vec![pair(0, 4, 1.0)]);
+        let request = Request { repeated: 5, rejected: 6, ..request(&files) };
+        let moved = run_lists(&lists, &request).unwrap();
+        let summary = |matches| {
+            let recipe = JobRecipe::simplest(Task::Compare);
+            let summary = moved.summary(&recipe, &Findings::default(), matches, "abc".to_owned());
+            serde_json::to_value(summary).unwrap()
+        };
+        let (best, all) = (summary(Matches::Best), summary(Matches::All));
+        assert_eq!(
+            (&best["matches"], &all["matches"], &best["asked"]),
+            (&json!("best"), &json!("all"), &json!("abc"))
+        );
+        let counts = ["judged", "repeated", "old_rejected", "written", "found", "near"]
+            .map(|name| best[name].as_u64());
+        assert_eq!(counts, [1, 5, 6, 1, 1, 1].map(Some));
+    }
+
+    #[test]
+    fn rejections_of_the_old_corpus_come_before_those_of_the_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = "{\"id\":\"a\",\"text\":\"x\"}\nno JSON\n";
+        let options = ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..ReadOptions::default() };
+        let corpus = Corpus::in_memory("old.jsonl", lines.as_bytes().into(), options);
+        let (copy, watch) = (folder.path().join("copy"), Watch::default());
+        let selected = SelectedDocuments::copy(&copy, &corpus, ContentMode::Page, &["a"], 1, &watch).unwrap();
+        let error = add_rejections(folder.path(), &selected).unwrap_err().to_string();
+        assert!(error.contains("rejected.jsonl"), "{error}");
+        std::fs::write(folder.path().join("rejected.jsonl"), "{\"of\":\"job\"}\n").unwrap();
+        add_rejections(folder.path(), &selected).unwrap();
+        let found = rows(&folder, "rejected.jsonl");
+        assert_eq!((found.len(), &found[1]), (2, &json!({"of": "job"})));
+        let place = ["source", "position", "side"].map(|name| found[0][name].clone());
+        assert_eq!(place, [json!("old.jsonl"), json!(lines.find("no").unwrap()), json!("left")]);
+    }
+}

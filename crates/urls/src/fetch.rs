@@ -322,3 +322,152 @@ impl<'c> Worker<'c> {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Fixture, Page as Words, pages, request};
+
+    const WANTED: FetchRequest =
+        FetchRequest { number: 0, group: 0, check: 0, address: true, name: true, text: true };
+
+    fn name(group: u32, kind: u8, number: Option<u32>, text: &str) -> Vec<u8> {
+        let number = number.map_or_else(Vec::new, |number| number.to_be_bytes().to_vec());
+        [&group.to_be_bytes()[..], &[kind], &number, text.as_bytes()].concat()
+    }
+
+    fn names(fixture: &Fixture, fetched: &FetchFacts) -> Vec<Vec<u8>> {
+        fixture.texts(NAMES, 0, fetched.names).into_iter().map(|(name, _)| name).collect()
+    }
+
+    fn stored(fixture: &Fixture, fetched: &FetchFacts) -> Vec<StoredDocument> {
+        let place = fixture.work.run_location(STORED);
+        let mut sorted = Sorted::open(StoredDocumentCodec, &place, fetched.stored).unwrap();
+        std::iter::from_fn(|| sorted.next().unwrap().map(StoredDocument::unpack)).collect()
+    }
+
+    /// A document of `http://a.org/`.
+    fn words(words: &[u8]) -> Words {
+        (Some("http://a.org/".to_owned()), words.to_vec())
+    }
+
+    /// Fetches what is requested of the left corpus, which has one document, and returns the sentence of the error.
+    fn refused(wanted: &[FetchRequest]) -> String {
+        let fixture = Fixture::new(request(&[pages(&["http://a.org/"]), Vec::new()], 1));
+        let sides = fixture.read();
+        let place = fixture.work.run_location(&wanted_name(0));
+        let mut requests = Sorter::new(place, FetchRequestCodec, 1 << 12);
+        wanted.iter().for_each(|wanted| requests.push(wanted.pack()).unwrap());
+        let runs = requests.into_runs().unwrap().len();
+        let joined = JoinFacts { wanted: vec![runs, 0], ..JoinFacts::default() };
+        fetch(&fixture.ctx(), &joined, &sides).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn texts_of_a_batch_stand_one_behind_the_other() {
+        let mut batch = FetchedBatch::default();
+        let bounds = ["", "ä", "b"].map(|text| batch.put(text));
+        assert_eq!(bounds, [(0, 0), (0, 2), (2, 3)]);
+        assert_eq!(bounds.map(|(begin, end)| &batch.text[begin..end]), ["", "ä", "b"]);
+    }
+
+    #[test]
+    fn wanted_documents_and_texts_have_a_bit_each() {
+        let fixture = Fixture::empty(1);
+        let mut requests = Sorter::new(fixture.work.run_location("some"), FetchRequestCodec, 1 << 12);
+        for (number, text) in [(1, false), (64, true)] {
+            requests.push(FetchRequest { number, text, ..WANTED }.pack()).unwrap();
+        }
+        let bits = WantedBits::load(&fixture.ctx(), requests.sorted().unwrap(), 70).unwrap();
+        let set = |bits: &Bits| (0..70).filter(|&document| bits.get(document)).collect::<Vec<u64>>();
+        assert_eq!((set(&bits.wanted), set(&bits.texts)), (vec![1, 64], vec![64]));
+    }
+
+    #[test]
+    fn more_documents_than_memory_has_bits_for_are_refused() {
+        let fixture = Fixture::empty(1);
+        let requests = || {
+            let place = fixture.work.run_location("some");
+            Sorter::new(place, FetchRequestCodec, 1 << 12).sorted().unwrap()
+        };
+        // Two bits for each document may take half of the buffers.
+        let ctx = Context { buffer_bytes: 1 << 20, ..fixture.ctx() };
+        assert!(WantedBits::load(&ctx, requests(), 2 << 20).is_ok());
+        let Err(error) = WantedBits::load(&ctx, requests(), (2 << 20) + 4) else { panic!("it has no room") };
+        let sentence =
+            "--memory is too small: a corpus of 2097156 documents needs at least 257 MB; give --memory 257M";
+        assert_eq!(error.to_string(), sentence);
+    }
+
+    #[test]
+    fn nothing_shared_is_nothing_fetched() {
+        let fixture = Fixture::new(request(&[pages(&["http://a.org/"]), pages(&["http://b.org/"])], 1));
+        assert_eq!(fixture.fetch(), FetchFacts { names: 0, stored: 0, documents: 0 });
+    }
+
+    #[test]
+    fn documents_of_a_shared_address_are_named_behind_it() {
+        let left = pages(&["http://b.org/", "HTTP://a.org", "http://a.org/#ä"]);
+        let right = pages(&["http://a.org/", "http://c.org/"]);
+        let fixture = Fixture::new(request(&[left, right], 1));
+        let fetched = fixture.fetch();
+        let wanted = [
+            name(1, ADDRESS, None, "HTTP://a.org"),
+            name(1, LEFT, Some(1), "0-1"),
+            name(1, LEFT, Some(2), "0-2"),
+            name(1, RIGHT, Some(0), "1-0"),
+        ];
+        assert_eq!(names(&fixture, &fetched), wanted);
+    }
+
+    #[test]
+    fn the_first_document_of_each_side_is_copied() {
+        let left = vec![words(&[1, 2]), words(&[9])];
+        let fixture = Fixture::new(request(&[left, vec![words(&[1, 2])], vec![words(&[2, 1])]], 1));
+        let fetched = fixture.fetch();
+        let stored = stored(&fixture, &fetched);
+        assert_eq!(fetched.documents, 3);
+        assert_eq!(
+            stored.iter().map(|one| (one.group, one.side)).collect::<Vec<_>>(),
+            [(0, 0), (0, 1), (0, 2)]
+        );
+        // Equal words in another order are other words.
+        assert_eq!((stored[0].words == stored[1].words, stored[0].words == stored[2].words), (true, false));
+        assert_eq!(open_copy(&fixture.ctx()).unwrap().manifest().documents, 3);
+    }
+
+    #[test]
+    fn a_document_without_words_is_named_and_not_copied() {
+        let fixture = Fixture::new(request(&[vec![words(&[])], vec![words(&[1])]], 1));
+        let fetched = fixture.fetch();
+        assert_eq!(stored(&fixture, &fetched).iter().map(|one| one.side).collect::<Vec<_>>(), [1]);
+        assert_eq!(names(&fixture, &fetched).len(), 3);
+    }
+
+    #[test]
+    fn an_address_that_is_another_now_is_noticed() {
+        let error = refused(&[FetchRequest { check: 1, ..WANTED }]);
+        assert!(error.contains("it was read twice, and differed"), "{error}");
+    }
+
+    #[test]
+    fn a_document_that_is_not_there_any_more_is_noticed() {
+        let error = refused(&[FetchRequest { number: 1, ..WANTED }]);
+        assert!(error.contains("it was read twice, and differed"), "{error}");
+    }
+
+    #[test]
+    fn a_copy_that_was_never_made_is_damage() {
+        let fixture = Fixture::empty(1);
+        let error = open_copy(&fixture.ctx()).unwrap_err().to_string();
+        assert!(error.contains("shelf is damaged: it is not whole;"), "{error}");
+    }
+
+    #[test]
+    fn what_was_fetched_is_not_fetched_again() {
+        let fixture = Fixture::empty(1);
+        let done = FetchFacts { names: 3, stored: 4, documents: 5 };
+        fixture.work.save(FACTS, &done).unwrap();
+        assert_eq!(fetch(&fixture.ctx(), &JoinFacts::default(), &[]).unwrap(), done);
+    }
+}

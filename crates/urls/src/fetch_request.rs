@@ -143,6 +143,8 @@ impl Bits {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -160,5 +162,50 @@ mod tests {
             StoredDocumentCodec.put(stored.pack(), &mut bytes);
             prop_assert_eq!(StoredDocument::unpack(StoredDocumentCodec.get(&bytes)), stored);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn bits_are_a_set_of_documents(
+            documents in 0..300u32,
+            picked in prop::collection::vec(0..300u32, 0..50),
+        ) {
+            let picked: BTreeSet<u32> = picked.into_iter().filter(|&document| document < documents).collect();
+            let mut bits = Bits::new(documents.into());
+            picked.iter().for_each(|&document| bits.set(document));
+            let found: BTreeSet<u32> = (0..1000).filter(|&document| bits.get(document.into())).collect();
+            prop_assert_eq!(found, picked);
+        }
+    }
+
+    #[test]
+    fn bits_of_no_documents_are_all_unset() {
+        let bits = Bits::new(0);
+        assert_eq!([0, 63, 64, u64::MAX / 2].map(|document| bits.get(document)), [false; 4]);
+    }
+
+    #[test]
+    fn requests_sort_by_document() {
+        let request = |number, group| {
+            FetchRequest { number, group, check: 9, address: true, name: true, text: true }.pack()
+        };
+        let mut requests = [request(2, 0), request(1, 7), request(300, 0), request(1, 3)];
+        requests.sort_unstable();
+        let found = requests.map(FetchRequest::unpack).map(|request| (request.number, request.group));
+        assert_eq!(found, [(1, 3), (1, 7), (2, 0), (300, 0)]);
+    }
+
+    #[test]
+    fn stored_documents_sort_by_address_then_side() {
+        let stored = |group, side, copy_number| StoredDocument { group, side, copy_number, words: 5 }.pack();
+        let mut all = [stored(2, 0, 0), stored(1, 200, 1), stored(1, 0, 9), stored(1, 3, 2)];
+        all.sort_unstable();
+        let found = all.map(StoredDocument::unpack).map(|stored| (stored.group, stored.side));
+        assert_eq!(found, [(1, 0), (1, 3), (1, 200), (2, 0)]);
+    }
+
+    #[test]
+    fn the_upper_bits_of_a_digest_are_kept() {
+        assert_eq!([0, 255, 256, u64::MAX].map(StoredDocument::short), [0, 0, 1, (1 << 56) - 1]);
     }
 }

@@ -336,3 +336,273 @@ fn name_of(hosts: &mut OrderedStrings, hash: u64) -> Result<String, EngineError>
     }
     Ok(String::new())
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::engine::store::sort::Sorted;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::fixture::Fixture;
+
+    fn key(host: u64, digest: u128, side: u8, number: u32) -> Key {
+        Key { host, digest, side, number, depth: 1, judged: false }
+    }
+
+    fn hosts(fixture: &Fixture, all: &[(u64, &str)]) -> OrderedStrings {
+        let mut hosts = strings::fresh(fixture.work.run_location("hosts"), 0, 1 << 12).unwrap();
+        for (hash, name) in all {
+            hosts.add(&[&hash.to_be_bytes()[..], name.as_bytes()].concat(), &[]).unwrap();
+        }
+        hosts.sorted().unwrap()
+    }
+
+    /// Joins keys of the hosts 1, `a.org`, and 2, `b.com`.
+    fn joined(fixture: &Fixture, keys: &[Key]) -> JoinFacts {
+        let ctx = fixture.ctx();
+        let mut join = Join::new(&ctx, hosts(fixture, &[(1, "a.org"), (2, "b.com")])).unwrap();
+        keys.iter().for_each(|key| join.take(*key).unwrap());
+        join.finish().unwrap()
+    }
+
+    fn requests(fixture: &Fixture, joined: &JoinFacts, side: usize) -> Vec<FetchRequest> {
+        let place = fixture.work.run_location(&wanted_name(side));
+        let mut sorted = Sorted::open(FetchRequestCodec, &place, joined.wanted[side]).unwrap();
+        std::iter::from_fn(|| sorted.next().unwrap().map(FetchRequest::unpack)).collect()
+    }
+
+    fn rows(fixture: &Fixture, joined: &JoinFacts) -> Vec<(String, Row)> {
+        let texts = fixture.texts(ROWS, COLUMNS, joined.rows).into_iter();
+        texts.map(|(name, row)| (String::from_utf8(name).unwrap(), Row::from_numbers(&row))).collect()
+    }
+
+    fn group(counts: &[u64]) -> Group {
+        Group { counts: counts.to_vec(), first: vec![Vec::new(); counts.len()], ..Group::default() }
+    }
+
+    fn counted(counts: &[u64]) -> Vec<[u64; 4]> {
+        let mut times = vec![SnapshotCounts::default(); counts.len() - 1];
+        count_snapshots(&group(counts), &mut times);
+        times.iter().map(|time| [time.still, time.always, time.new, time.kept]).collect()
+    }
+
+    #[test]
+    fn a_page_that_stays_is_always_there() {
+        assert_eq!(counted(&[1, 2, 1]), [[1, 1, 0, 1], [1, 1, 0, 1]]);
+    }
+
+    #[test]
+    fn a_page_that_comes_back_is_still_there_but_not_always() {
+        assert_eq!(counted(&[1, 0, 3, 1]), [[0; 4], [1, 0, 0, 0], [1, 0, 0, 1]]);
+    }
+
+    #[test]
+    fn a_page_that_the_left_corpus_lacks_is_new_once() {
+        assert_eq!(counted(&[0, 0, 1, 0, 1, 1]), [[0; 4], [0, 0, 1, 0], [0; 4], [0; 4], [0, 0, 0, 1]]);
+    }
+
+    #[test]
+    fn documents_are_named_up_to_a_bound_and_later_snapshots_have_one() {
+        let mut group = group(&[0, 0, 0]);
+        for side in 0..3 {
+            (0..150).for_each(|number| group.take(&key(1, 1, side, number)));
+        }
+        assert_eq!(group.counts, [150, 150, 150]);
+        assert_eq!(group.first.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 1]);
+        assert_eq!((group.first[0][99], group.first[2][0]), (99, 0));
+    }
+
+    #[test]
+    fn nothing_of_a_group_stays_in_the_next() {
+        let mut group = group(&[0, 0]);
+        group.take(&Key { judged: true, ..key(1, 1, 0, 7) });
+        group.begin(&Key { depth: 4, ..key(1, 2, 1, 0) });
+        assert_eq!((group.digest, group.depth, group.judged), (2, 4, 0));
+        assert_eq!((group.counts, group.first), (vec![0, 0], vec![Vec::new(), Vec::new()]));
+    }
+
+    #[test]
+    fn hosts_are_found_by_their_hashes_in_order() {
+        let fixture = Fixture::empty(1);
+        let mut hosts = hosts(&fixture, &[(1, "a.org"), (2, "münchen.de"), (u64::MAX, "")]);
+        assert_eq!(name_of(&mut hosts, 2).unwrap(), "münchen.de");
+        assert_eq!(name_of(&mut hosts, u64::MAX).unwrap(), "");
+        assert_eq!(name_of(&mut hosts, 1).unwrap(), "");
+    }
+
+    #[test]
+    fn no_addresses_give_no_counts() {
+        let fixture = Fixture::empty(2);
+        let joined = joined(&fixture, &[]);
+        let wanted = JoinFacts {
+            urls: vec![0; 3],
+            depths: vec![[0; 2]; 21],
+            times: vec![SnapshotCounts::default(); 2],
+            wanted: vec![0; 3],
+            ..JoinFacts::default()
+        };
+        assert_eq!(joined, wanted);
+    }
+
+    #[test]
+    fn addresses_of_both_sides_are_shared() {
+        let fixture = Fixture::empty(1);
+        // Address 10 has two left documents and one right one, 11 is left alone, 12 right alone.
+        let keys = [key(1, 10, 0, 5), key(1, 10, 0, 9), key(1, 10, 1, 3), key(1, 11, 0, 6), key(2, 12, 1, 4)];
+        let joined = joined(&fixture, &keys);
+        assert_eq!((joined.urls.as_slice(), joined.shared_urls), (&[2, 2][..], 1));
+        assert_eq!(joined.shared_documents, [2, 1]);
+        assert_eq!(joined.depths[1], [2, 1]);
+        assert_eq!(joined.depths.iter().map(|depth| depth[0]).sum::<u64>(), 2);
+    }
+
+    #[test]
+    fn hosts_have_a_row_each() {
+        let fixture = Fixture::empty(1);
+        let keys = [key(1, 10, 0, 0), key(1, 10, 1, 0), key(1, 11, 0, 1), key(2, 12, 1, 1), key(2, 12, 1, 2)];
+        let joined = joined(&fixture, &keys);
+        let first = Row {
+            left_documents: 2,
+            right_documents: 1,
+            left_urls: 2,
+            right_urls: 1,
+            shared_urls: 1,
+            shared_documents: 1,
+            ..Row::default()
+        };
+        let second = Row { right_documents: 2, right_urls: 1, ..Row::default() };
+        assert_eq!(rows(&fixture, &joined), [("a.org".to_owned(), first), ("b.com".to_owned(), second)]);
+    }
+
+    #[test]
+    fn judged_documents_are_counted_alone_and_where_shared() {
+        let fixture = Fixture::empty(1);
+        let judged = |digest, number| Key { judged: true, ..key(1, digest, 0, number) };
+        let keys = [judged(10, 0), key(1, 10, 0, 1), key(1, 10, 1, 0), judged(11, 2), key(1, 12, 0, 3)];
+        let joined = joined(&fixture, &keys);
+        assert_eq!(joined.judged, [2, 1]);
+        let (_, row) = &rows(&fixture, &joined)[0];
+        assert_eq!((row.judged, row.judged_shared), (2, 1));
+    }
+
+    #[test]
+    fn documents_of_a_shared_address_are_wanted_for_what_is_needed_of_them() {
+        let fixture = Fixture::empty(1);
+        let digest = 0x1_0000_0000 + 77;
+        let joined = joined(&fixture, &[key(1, digest, 0, 5), key(1, digest, 0, 9), key(1, digest, 1, 3)]);
+        let first = FetchRequest { number: 5, group: 5, check: 77, address: true, name: true, text: true };
+        let second = FetchRequest { number: 9, address: false, text: false, ..first };
+        assert_eq!(requests(&fixture, &joined, 0), [first, second]);
+        assert_eq!(requests(&fixture, &joined, 1), [FetchRequest { number: 3, address: false, ..first }]);
+    }
+
+    #[test]
+    fn nothing_is_wanted_of_an_address_of_one_side() {
+        let fixture = Fixture::empty(1);
+        let joined = joined(&fixture, &[key(1, 10, 0, 0), key(1, 11, 1, 0)]);
+        assert_eq!(joined.wanted, [0, 0]);
+    }
+
+    #[test]
+    fn an_address_of_a_later_snapshot_is_wanted_for_its_texts_alone() {
+        let fixture = Fixture::empty(2);
+        let joined =
+            joined(&fixture, &[key(1, 10, 0, 4), key(1, 10, 0, 5), key(1, 10, 2, 8), key(1, 10, 2, 9)]);
+        let left = FetchRequest { number: 4, group: 4, check: 10, address: true, name: false, text: true };
+        assert_eq!(requests(&fixture, &joined, 0), [left]);
+        assert_eq!(requests(&fixture, &joined, 1), []);
+        assert_eq!(requests(&fixture, &joined, 2), [FetchRequest { number: 8, address: false, ..left }]);
+    }
+
+    #[test]
+    fn without_a_measure_no_text_is_wanted() {
+        let mut fixture = Fixture::empty(2);
+        fixture.request.measure = None;
+        let joined = joined(&fixture, &[key(1, 10, 0, 4), key(1, 10, 1, 0), key(1, 10, 2, 8)]);
+        let texts = |side| requests(&fixture, &joined, side).iter().map(|one| one.text).collect::<Vec<_>>();
+        assert_eq!([texts(0), texts(1), texts(2)], [vec![false], vec![false], vec![]]);
+    }
+
+    #[test]
+    fn documents_beyond_the_bound_are_counted_by_side() {
+        let fixture = Fixture::empty(1);
+        let documents = |side: u8, count: u32| (0..count).map(move |number| key(1, 10, side, number + 7));
+        let joined = joined(&fixture, &documents(0, 103).chain(documents(1, 100)).collect::<Vec<_>>());
+        let more = fixture.texts(MORE_NAMES, 0, joined.more);
+        let wanted = [&7u32.to_be_bytes()[..], &[MORE], &3u64.to_be_bytes(), &0u64.to_be_bytes()].concat();
+        assert_eq!(more, [(wanted, Vec::new())]);
+    }
+
+    #[test]
+    fn a_hundred_documents_leave_none_to_be_counted() {
+        let fixture = Fixture::empty(1);
+        let keys: Vec<Key> = (0..2u8).flat_map(|side| (0..100).map(move |n| key(1, 10, side, n))).collect();
+        assert_eq!(joined(&fixture, &keys).more, 0);
+    }
+
+    #[test]
+    fn top_level_domains_are_counted_by_snapshot() {
+        let fixture = Fixture::empty(2);
+        let keys = [key(1, 10, 0, 0), key(1, 10, 2, 0), key(1, 11, 0, 1), key(2, 12, 0, 2), key(2, 12, 1, 0)];
+        let joined = joined(&fixture, &keys);
+        let found = fixture.texts(DOMAINS, 9, joined.domains);
+        let com = (b"com".to_vec(), vec![1, 1, 0, 0, 0, 0, 0, 0, 0]);
+        let org = (b"org".to_vec(), vec![2, 0, 0, 0, 0, 1, 0, 0, 0]);
+        assert_eq!(found, [com, org]);
+    }
+
+    #[test]
+    fn one_snapshot_has_no_counts_over_time() {
+        let fixture = Fixture::empty(1);
+        assert_eq!(joined(&fixture, &[key(1, 10, 0, 0), key(1, 10, 1, 0)]).domains, 0);
+    }
+
+    #[test]
+    fn what_was_joined_is_not_joined_again() {
+        let fixture = Fixture::empty(1);
+        let done = JoinFacts { shared_urls: 42, ..JoinFacts::default() };
+        fixture.work.save(FACTS, &done).unwrap();
+        assert_eq!(join(&fixture.ctx(), &[]).unwrap(), done);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn counts_are_those_of_lists(
+            pages in prop::collection::vec((1..3u64, 0..6u128, 0..3u8, any::<bool>()), 0..60),
+        ) {
+            // An address has one host and one depth.
+            let mut keys: Vec<Key> = (0..).zip(&pages).map(|(number, &(host, digest, side, judged))| Key {
+                host,
+                digest: digest * 2 + u128::from(host),
+                side,
+                number,
+                depth: digest as u8,
+                judged: judged && side == 0,
+            }).collect();
+            keys.sort_by_key(|key| key.pack());
+            let fixture = Fixture::empty(2);
+            let found = joined(&fixture, &keys);
+            let of = |side: u8| keys.iter().filter(move |key| key.side == side);
+            let has = |side: u8, key: &Key| of(side).any(|other| other.digest == key.digest);
+            let distinct = |side: u8, keep: &dyn Fn(&Key) -> bool| {
+                let mut all: Vec<u128> = of(side).filter(|key| keep(key)).map(|key| key.digest).collect();
+                all.sort_unstable();
+                all.dedup();
+                all.len() as u64
+            };
+            prop_assert_eq!(&found.urls, &[0, 1, 2].map(|side| distinct(side, &|_| true)));
+            prop_assert_eq!(found.shared_urls, distinct(0, &|key| has(1, key)));
+            let documents = [of(0).filter(|key| has(1, key)).count(), of(1).filter(|key| has(0, key)).count()];
+            prop_assert_eq!(found.shared_documents, documents.map(|count| count as u64));
+            for depth in 0..6u8 {
+                let all = distinct(0, &|key| key.depth == depth);
+                let shared = distinct(0, &|key| key.depth == depth && has(1, key));
+                prop_assert_eq!(found.depths[usize::from(depth)], [all, shared]);
+            }
+            let judged: Vec<&Key> = of(0).filter(|key| key.judged).collect();
+            let shared = judged.iter().filter(|key| has(1, key)).count();
+            prop_assert_eq!(found.judged, [judged.len() as u64, shared as u64]);
+        }
+    }
+}

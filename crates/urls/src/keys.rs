@@ -134,4 +134,75 @@ mod tests {
             prop_assert!(key.pack() < later.pack());
         }
     }
+
+    proptest! {
+        #[test]
+        fn packed_keys_sort_as_their_fields_do(
+            fields in prop::collection::vec((0..3u64, 0..3u128, 0..3u8, 0..3u32), 0..40),
+        ) {
+            let key = |&(host, digest, side, number): &(u64, u128, u8, u32)| {
+                // A digest differs in its upper half as well as in its lower one.
+                Key { host, digest: digest << 63, side, number, depth: 3, judged: number == 1 }
+            };
+            let mut packed: Vec<Packed> = fields.iter().map(|fields| key(fields).pack()).collect();
+            packed.sort_unstable();
+            let mut wanted = fields;
+            wanted.sort_unstable();
+            let found: Vec<Key> = packed.into_iter().map(Key::unpack).collect();
+            prop_assert_eq!(found, wanted.iter().map(key).collect::<Vec<_>>());
+        }
+    }
+
+    fn parsed(address: &str, matching: Matching) -> ParsedAddress {
+        ParsedAddress::new(address, matching, Secret::of_process())
+    }
+
+    #[test]
+    fn a_digest_is_that_of_the_form_that_is_compared() {
+        let same = |a: &str, b: &str| {
+            [Matching::Exact, Matching::Normal, Matching::Canonical]
+                .map(|matching| parsed(a, matching).digest == parsed(b, matching).digest)
+        };
+        assert_eq!(same("http://a.org/x", "http://a.org/x"), [true, true, true]);
+        assert_eq!(same("HTTP://A.org:80/x#top", "http://a.org/x"), [false, true, true]);
+        assert_eq!(same("https://www.a.org/index.html", "http://a.org/"), [false, false, true]);
+        assert_eq!(same("http://a.org/x", "http://a.org/X"), [false, false, false]);
+    }
+
+    #[test]
+    fn pages_of_one_host_have_its_hash() {
+        let [one, two, other] = ["http://a.org/x", "http://A.ORG/y", "http://b.org/x"]
+            .map(|address| parsed(address, Matching::Exact));
+        assert_eq!((one.host.as_str(), two.host.as_str(), other.host.as_str()), ("a.org", "a.org", "b.org"));
+        assert_eq!((one.hash == two.hash, one.hash == other.hash), (true, false));
+    }
+
+    #[test]
+    fn hosts_may_be_in_any_script() {
+        let found = parsed("http://MÜNCHEN.de/straße/ä", Matching::Normal);
+        assert_eq!((found.host.as_str(), found.depth), ("münchen.de", 2));
+    }
+
+    #[test]
+    fn text_that_is_no_address_has_no_host_and_no_depth() {
+        for text in ["no address", "", "/a/b/c", "http:///x/y"] {
+            let found = parsed(text, Matching::Normal);
+            assert_eq!((found.host.as_str(), found.depth), ("", 0), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn depth_ends_at_the_deepest() {
+        for (parts, depth) in [(0, 0), (1, 1), (19, 19), (20, 20), (21, 20), (300, 20)] {
+            let found = parsed(&format!("http://a.org/{}?q=/x", "d/".repeat(parts)), Matching::Normal);
+            assert_eq!(found.depth, depth, "{parts}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_a_later_unit_are_moved_without_touching_its_side() {
+        let key = Key { host: 1, digest: 2, side: 200, number: 5, depth: 20, judged: true };
+        let moved = Key::unpack(KeyCodec::rebase(key.pack(), u32::MAX - 5));
+        assert_eq!(moved, Key { number: u32::MAX, ..key });
+    }
 }

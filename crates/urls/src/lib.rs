@@ -23,6 +23,8 @@
 
 mod fetch;
 mod fetch_request;
+#[cfg(test)]
+mod fixture;
 mod join;
 mod keys;
 mod measure;

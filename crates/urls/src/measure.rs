@@ -258,3 +258,191 @@ impl Iterator for Pairs {
         self.ready.pop_front().map(Ok)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Request;
+    use crate::fixture::{Fixture, Page, request};
+    use crate::page_fate::PageFateReader;
+
+    fn sorted_bits(fixture: &Fixture, similarities: &[f64]) -> Sorted<Couples> {
+        let place = fixture.work.run_location(MEDIAN);
+        clear(&place).unwrap();
+        let mut sorter = Sorter::new(place, Couples, 1 << 12);
+        similarities.iter().for_each(|similarity| sorter.push(similarity.to_bits()).unwrap());
+        sorter.sorted().unwrap()
+    }
+
+    fn median_of(fixture: &Fixture, similarities: &[f64]) -> Option<f64> {
+        median(sorted_bits(fixture, similarities), similarities.len() as u64).unwrap()
+    }
+
+    fn stored(group: u32, side: u8) -> StoredDocument {
+        StoredDocument { group, side, copy_number: 100 * group + u32::from(side), words: u64::from(side) / 2 }
+    }
+
+    /// The pairs of documents with these groups and sides: group, from, to and whether their words are equal.
+    fn pairs(fixture: &Fixture, documents: &[(u32, u8)]) -> Vec<(u32, usize, usize, bool)> {
+        let place = fixture.work.run_location(STORED);
+        clear(&place).unwrap();
+        let mut sorter = Sorter::new(place, StoredDocumentCodec, 1 << 12);
+        documents.iter().for_each(|&(group, side)| sorter.push(stored(group, side).pack()).unwrap());
+        Pairs::new(sorter.sorted().unwrap())
+            .map(|pair| {
+                let Pair { group, from, to, documents, equal } = pair.unwrap();
+                let numbers = [from, to].map(|side| stored(group, side as u8).copy_number);
+                assert_eq!(numbers, [documents.0, documents.1]);
+                (group, from, to, equal)
+            })
+            .collect()
+    }
+
+    fn page(url: &str, words: &[u8]) -> Page {
+        (Some(format!("http://a.org/{url}")), words.to_vec())
+    }
+
+    fn measured(fixture: &Fixture) -> Measurements {
+        measure(&fixture.ctx(), &fixture.fetch()).unwrap()
+    }
+
+    fn fates(fixture: &Fixture, group: u32) -> Vec<PageFate> {
+        let mut fates = Vec::new();
+        PageFateReader::open(&fixture.ctx()).unwrap().of(group, &mut fates).unwrap();
+        fates
+    }
+
+    #[test]
+    fn sums_of_nothing_have_no_mean() {
+        assert_eq!(Sums::default().mean(), None);
+    }
+
+    #[test]
+    fn sums_count_what_they_are_given() {
+        let pair = |equal| Pair { group: 0, from: 0, to: 1, documents: (0, 1), equal };
+        let mut sums = Sums::default();
+        sums.add(&pair(true), Measured { forward: 1.0, reached: true, ..Measured::NONE });
+        sums.add(&pair(false), Measured { forward: 0.5, reached: false, ..Measured::NONE });
+        sums.add(&pair(false), Measured::NONE);
+        assert_eq!(sums, Sums { pairs: 3, unchanged: 1, near: 1, sum: 1.5 });
+        assert_eq!(sums.mean(), Some(0.5));
+    }
+
+    #[test]
+    fn the_median_is_the_middle_one_or_the_mean_of_two() {
+        let fixture = Fixture::empty(1);
+        for (similarities, median) in [
+            (&[][..], None),
+            (&[0.25], Some(0.25)),
+            (&[1.0, 0.5], Some(0.75)),
+            (&[1.0, 0.0, 0.25], Some(0.25)),
+            (&[0.0, 0.0, 0.5, 1.0], Some(0.25)),
+            (&[0.5, 0.5, 0.5, 0.5], Some(0.5)),
+        ] {
+            assert_eq!(median_of(&fixture, similarities), median, "{similarities:?}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn the_median_is_that_of_a_sorted_list(mut similarities in prop::collection::vec(0.0..=1.0f64, 1..50)) {
+            let found = median_of(&Fixture::empty(1), &similarities);
+            similarities.sort_by(f64::total_cmp);
+            let count = similarities.len();
+            let (low, high) = (similarities[(count - 1) / 2], similarities[count / 2]);
+            prop_assert_eq!(found, Some((low + high) / 2.0));
+        }
+
+        #[test]
+        fn pairs_are_those_of_two_loops(
+            documents in prop::collection::btree_set((0..4u32, 0..6u8), 0..20),
+        ) {
+            let documents: Vec<(u32, u8)> = documents.into_iter().collect();
+            let mut wanted = Vec::new();
+            for &(group, from) in &documents {
+                for &(other, to) in &documents {
+                    if group == other && from < to && (from == 0 || to == from + 1) {
+                        wanted.push((group, usize::from(from), usize::from(to), from / 2 == to / 2));
+                    }
+                }
+            }
+            let mut found = pairs(&Fixture::empty(1), &documents);
+            prop_assert!(found.is_sorted_by_key(|pair| pair.0));
+            found.sort_unstable();
+            wanted.sort_unstable();
+            prop_assert_eq!(found, wanted);
+        }
+    }
+
+    #[test]
+    fn the_left_document_is_paired_with_all_and_later_ones_with_the_next() {
+        let fixture = Fixture::empty(3);
+        let found = pairs(&fixture, &[(7, 0), (7, 1), (7, 2), (7, 3)]);
+        let sides: Vec<_> = found.iter().map(|&(_, from, to, _)| (from, to)).collect();
+        assert_eq!(sides, [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn snapshots_with_a_gap_between_them_are_not_paired() {
+        let fixture = Fixture::empty(3);
+        assert_eq!(pairs(&fixture, &[(7, 1), (7, 3)]), []);
+    }
+
+    #[test]
+    fn documents_of_different_addresses_are_not_paired() {
+        let fixture = Fixture::empty(1);
+        assert_eq!(pairs(&fixture, &[]), []);
+        assert_eq!(pairs(&fixture, &[(1, 0), (2, 1), (3, 0)]), []);
+        assert_eq!(pairs(&fixture, &[(1, 0), (2, 0), (2, 1)]), [(2, 0, 1, true)]);
+    }
+
+    #[test]
+    fn similarities_are_those_of_word_sets() {
+        // 2 of 4 words, all 3, none of 2.
+        let left = vec![page("1", &[1, 2, 3]), page("2", &[1, 2, 3]), page("3", &[1])];
+        let right = vec![page("3", &[2]), page("2", &[1, 2, 3]), page("1", &[2, 3, 4])];
+        let fixture = Fixture::new(request(&[left, right], 1));
+        let found = measured(&fixture);
+        assert_eq!(found.with_left, [Sums { pairs: 3, unchanged: 1, near: 1, sum: 1.5 }]);
+        assert_eq!((found.median, found.bins), (Some(0.5), [1, 0, 0, 0, 0, 1, 0, 0, 0, 1]));
+        assert_eq!((found.with_last, found.contained), (vec![], vec![]));
+        let fate = PageFate { group: 0, snapshot: 1, unchanged: false, near: false, similarity: 0.5 };
+        assert_eq!(fates(&fixture, 0), [fate]);
+        let equal = PageFate { group: 1, snapshot: 1, unchanged: true, near: true, similarity: 1.0 };
+        assert_eq!(fates(&fixture, 1), [equal]);
+    }
+
+    #[test]
+    fn words_in_another_order_are_near_and_not_unchanged() {
+        let sides = [vec![page("1", &[1, 2, 3])], vec![page("1", &[3, 2, 1])]];
+        let found = measured(&Fixture::new(request(&sides, 1)));
+        assert_eq!(found.with_left, [Sums { pairs: 1, unchanged: 0, near: 1, sum: 1.0 }]);
+    }
+
+    #[test]
+    fn shingles_that_stay_are_summed_by_snapshot() {
+        // The left page has the shingles 1–5, 2–6 and 3–7; the first snapshot keeps two of them, the second all.
+        let sides = [
+            vec![page("1", &[1, 2, 3, 4, 5, 6, 7])],
+            vec![page("1", &[1, 2, 3, 4, 5, 6])],
+            vec![page("1", &[0, 1, 2, 3, 4, 5, 6, 7])],
+        ];
+        let found = measured(&Fixture::new(request(&sides, 1)));
+        assert!((found.contained[0] - 2.0 / 3.0).abs() < 1e-12 && found.contained[1] == 1.0, "{found:?}");
+        // Six of seven words, and of eight; from snapshot to snapshot six of eight.
+        let sums = [found.with_left[0].sum, found.with_left[1].sum, found.with_last[0].sum];
+        assert_eq!(sums, [6.0 / 7.0, 7.0 / 8.0, 6.0 / 8.0]);
+    }
+
+    #[test]
+    fn without_a_measure_nothing_is_measured() {
+        let sides = [vec![page("1", &[1])], vec![page("1", &[1])]];
+        let fixture = Fixture::new(Request { measure: None, ..request(&sides, 1) });
+        let found = measured(&fixture);
+        assert_eq!((found.with_left[0].pairs, found.median), (0, None));
+        assert_eq!(fates(&fixture, 0), []);
+    }
+}

@@ -186,3 +186,124 @@ impl OverlapWriter<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::engine::store::file::RunWriter;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::measure::PAGE_FATES;
+    use crate::page_fate::WIDTH;
+
+    /// A name of an address: its kind, and a number and a text, or a text alone.
+    fn name(group: u32, kind: u8, number: Option<u32>, text: &str) -> Vec<u8> {
+        let number = number.map_or_else(Vec::new, |number| number.to_be_bytes().to_vec());
+        [&group.to_be_bytes()[..], &[kind], &number, text.as_bytes()].concat()
+    }
+
+    fn fate(group: u32, snapshot: u8, near: bool, similarity: f64) -> PageFate {
+        PageFate { group, snapshot, unchanged: false, near, similarity }
+    }
+
+    /// Lists addresses with these names, in any order, and these fates.
+    fn listed(fixture: &Fixture, names: &[Vec<u8>], fates: &[PageFate]) -> (OverlapFacts, Vec<Value>) {
+        let label = fixture.work.label(PAGE_FATES, WIDTH);
+        let mut writer = RunWriter::create(&fixture.work.file(PAGE_FATES), label).unwrap();
+        fates.iter().for_each(|fate| writer.push(&fate.encode()).unwrap());
+        writer.finish().unwrap();
+        let mut sorter = strings::fresh(fixture.work.run_location(NAMES), 0, 1 << 12).unwrap();
+        names.iter().for_each(|name| sorter.add(name, &[]).unwrap());
+        let names = sorter.into_runs().unwrap().len();
+        let fetched = FetchFacts { names, stored: 0, documents: 0 };
+        let listed = list(&fixture.ctx(), &JoinFacts::default(), &fetched).unwrap();
+        let lines = fixture.lines("overlap.jsonl");
+        (listed, lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect())
+    }
+
+    #[test]
+    fn numbers_have_nine_decimals() {
+        let found = [1.0 / 3.0, 2.0 / 3.0, 0.1 + 0.2, 0.0, 1.0, 1e-10].map(rounded);
+        assert_eq!(found, [0.333_333_333, 0.666_666_667, 0.3, 0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn nothing_shared_is_an_empty_list() {
+        let fixture = Fixture::empty(1);
+        let (found, lines) = listed(&fixture, &[], &[]);
+        assert_eq!(found, OverlapFacts { rows: 0, domains: 0, depths: vec![[0; 2]; DEEPEST + 1] });
+        assert_eq!(lines, Vec::<Value>::new());
+    }
+
+    #[test]
+    fn addresses_come_by_their_first_left_document_with_documents_in_order() {
+        let fixture = Fixture::empty(1);
+        let names = [
+            name(9, ADDRESS, None, "http://a.org/9"),
+            name(9, LEFT, Some(9), "z"),
+            name(9, RIGHT, Some(0), "y"),
+            name(2, RIGHT, Some(300), "a"),
+            name(2, RIGHT, Some(20), "b"),
+            name(2, LEFT, Some(2), "ä"),
+            name(2, ADDRESS, None, "http://a.org/ü"),
+        ];
+        let (_, lines) = listed(&fixture, &names, &[fate(9, 1, false, 2.0 / 3.0)]);
+        let first = json!({"url": "http://a.org/ü", "left": ["ä"], "right": ["b", "a"], "similarity": null});
+        let second =
+            json!({"url": "http://a.org/9", "left": ["z"], "right": ["y"], "similarity": 0.666_666_667});
+        assert_eq!(lines, [first, second]);
+    }
+
+    #[test]
+    fn documents_that_are_not_named_are_counted_in_the_line() {
+        let fixture = Fixture::empty(1);
+        let more = [&0u32.to_be_bytes()[..], &[MORE], &5u64.to_be_bytes(), &0u64.to_be_bytes()].concat();
+        let names =
+            [name(0, ADDRESS, None, "x"), name(0, LEFT, Some(0), "l"), name(0, RIGHT, Some(0), "r"), more];
+        let (_, lines) = listed(&fixture, &names, &[]);
+        let wanted = json!({"url": "x", "left": ["l"], "right": ["r"], "similarity": null, "left_more": 5});
+        assert_eq!(lines, [wanted]);
+    }
+
+    #[test]
+    fn measured_pairs_are_counted_by_host_and_depth() {
+        let fixture = Fixture::empty(1);
+        let address = |group: u32, url: &str| {
+            let left = name(group, LEFT, Some(group), "l");
+            [name(group, ADDRESS, None, url), left, name(group, RIGHT, Some(group), "r")]
+        };
+        let urls = ["http://a.org/x", "http://A.org/y", "http://b.com/", "http://a.org/z"];
+        let names: Vec<Vec<u8>> = (0..).zip(urls).flat_map(|(group, url)| address(group, url)).collect();
+        let fates = [fate(0, 1, true, 0.95), fate(1, 1, false, 0.1), fate(2, 1, true, 1.0)];
+        let (found, lines) = listed(&fixture, &names, &fates);
+        assert_eq!(lines.len(), 4);
+        assert_eq!((found.depths[0], found.depths[1]), ([1, 1], [2, 1]));
+        let row = |measured, near| Row { measured, near, ..Row::default() }.numbers().to_vec();
+        let rows = fixture.texts(ROWS, COLUMNS, found.rows);
+        assert_eq!(rows, [(b"a.org".to_vec(), row(2, 1)), (b"b.com".to_vec(), row(1, 1))]);
+        assert_eq!(found.domains, 0);
+    }
+
+    #[test]
+    fn an_address_of_a_later_snapshot_is_counted_and_not_listed() {
+        let fixture = Fixture::empty(2);
+        let names = [name(4, ADDRESS, None, "http://a.org/x")];
+        let fates = [PageFate { unchanged: true, ..fate(4, 2, true, 1.0) }];
+        let (found, lines) = listed(&fixture, &names, &fates);
+        assert_eq!((lines.len(), found.rows), (0, 0));
+        // Left addresses, and for each snapshot still there, measured, unchanged and near.
+        let domains = fixture.texts(DOMAINS, 9, found.domains);
+        assert_eq!(domains, [(b"org".to_vec(), vec![0, 0, 0, 0, 0, 0, 1, 1, 1])]);
+    }
+
+    #[test]
+    fn what_was_listed_is_not_listed_again() {
+        let fixture = Fixture::empty(1);
+        let done = OverlapFacts { rows: 7, domains: 8, depths: vec![[1, 2]] };
+        fixture.work.save(FACTS, &done).unwrap();
+        let fetched = FetchFacts { names: 0, stored: 0, documents: 0 };
+        assert_eq!(list(&fixture.ctx(), &JoinFacts::default(), &fetched).unwrap(), done);
+        assert!(!fixture.work.result("overlap.jsonl").exists());
+    }
+}

@@ -79,7 +79,10 @@ impl PageFateReader {
 
 #[cfg(test)]
 mod tests {
+    use lookalike::engine::store::file::RunWriter;
+
     use super::*;
+    use crate::fixture::Fixture;
 
     #[test]
     fn fates_come_back() {
@@ -87,5 +90,56 @@ mod tests {
             let fate = PageFate { group: 7, snapshot: 200, unchanged, near, similarity: 0.123 };
             assert_eq!(PageFate::decode(&fate.encode()), fate);
         }
+    }
+
+    fn fate(group: u32, snapshot: u8) -> PageFate {
+        PageFate { group, snapshot, unchanged: false, near: true, similarity: 0.5 }
+    }
+
+    fn reader(fixture: &Fixture, fates: &[PageFate]) -> PageFateReader {
+        let label = fixture.work.label(PAGE_FATES, WIDTH);
+        let mut writer = RunWriter::create(&fixture.work.file(PAGE_FATES), label).unwrap();
+        fates.iter().for_each(|fate| writer.push(&fate.encode()).unwrap());
+        writer.finish().unwrap();
+        PageFateReader::open(&fixture.ctx()).unwrap()
+    }
+
+    fn of(reader: &mut PageFateReader, group: u32) -> Vec<PageFate> {
+        // What was there before goes.
+        let mut out = vec![fate(99, 9)];
+        reader.of(group, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn every_document_gets_its_own_fates() {
+        let fixture = Fixture::empty(2);
+        let mut reader = reader(&fixture, &[fate(0, 1), fate(0, 2), fate(3, 2), fate(7, 1)]);
+        assert_eq!(of(&mut reader, 0), [fate(0, 1), fate(0, 2)]);
+        assert_eq!(of(&mut reader, 1), []);
+        assert_eq!(of(&mut reader, 3), [fate(3, 2)]);
+        assert_eq!(of(&mut reader, 7), [fate(7, 1)]);
+        assert_eq!(of(&mut reader, 8), []);
+    }
+
+    #[test]
+    fn fates_of_documents_that_are_not_asked_for_are_passed_over() {
+        let fixture = Fixture::empty(1);
+        let mut reader = reader(&fixture, &[fate(1, 1), fate(2, 1), fate(4, 1)]);
+        assert_eq!(of(&mut reader, 4), [fate(4, 1)]);
+        assert_eq!(of(&mut reader, 4), []);
+    }
+
+    #[test]
+    fn where_nothing_was_measured_there_are_no_fates() {
+        let fixture = Fixture::empty(1);
+        assert_eq!(of(&mut reader(&fixture, &[]), 0), []);
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_told() {
+        let fixture = Fixture::empty(1);
+        let Err(error) = PageFateReader::open(&fixture.ctx()) else { panic!("there is no such file") };
+        assert!(error.to_string().contains(PAGE_FATES), "{error}");
     }
 }

@@ -324,3 +324,195 @@ impl Files {
         Ok(self.lines.finish()?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::join::SnapshotCounts;
+
+    fn sums(pairs: u64, unchanged: u64, near: u64, sum: f64) -> Sums {
+        Sums { pairs, unchanged, near, sum }
+    }
+
+    /// Ten left addresses; six are in the first snapshot, three in the second.
+    fn joined() -> JoinFacts {
+        JoinFacts {
+            urls: vec![10, 8, 5],
+            times: vec![
+                SnapshotCounts { still: 6, always: 6, new: 2, kept: 6 },
+                SnapshotCounts { still: 3, always: 2, new: 1, kept: 4 },
+            ],
+            ..JoinFacts::default()
+        }
+    }
+
+    fn measured() -> Measurements {
+        Measurements {
+            with_left: vec![sums(4, 1, 2, 3.0), sums(3, 0, 1, 1.0)],
+            with_last: vec![sums(2, 2, 2, 1.5)],
+            contained: vec![2.0, 1.0],
+            ..Measurements::default()
+        }
+    }
+
+    fn listed() -> OverlapFacts {
+        OverlapFacts { rows: 0, domains: 0, depths: Vec::new() }
+    }
+
+    /// Writes counts by top-level domain as the join and the list of addresses leave them behind.
+    fn domains(fixture: &Fixture, name: &str, rows: &[(&str, &[u64])]) -> usize {
+        let columns = domain_columns(&fixture.ctx());
+        let mut sorter = strings::fresh(fixture.work.run_location(name), columns, 1 << 12).unwrap();
+        rows.iter().for_each(|(name, numbers)| sorter.add(name.as_bytes(), numbers).unwrap());
+        sorter.into_runs().unwrap().len()
+    }
+
+    #[test]
+    fn one_snapshot_has_no_course() {
+        let fixture = Fixture::empty(1);
+        let found = write(&fixture.ctx(), &joined(), &measured(), &listed()).unwrap();
+        assert_eq!(found, Persistence::default());
+        assert!(!fixture.work.result("snapshots.tsv").exists());
+    }
+
+    #[test]
+    fn a_snapshot_is_told_in_shares_of_the_left_corpus() {
+        let fixture = Fixture::empty(2);
+        let found = overall(&fixture.ctx(), &joined(), &measured(), 0);
+        assert_eq!((found.snapshot, found.name.as_str(), found.tld), (1, "side 1", None));
+        assert_eq!((found.left_urls, found.still, found.still_share), (10, 6, Some(0.6)));
+        assert_eq!((found.measured, found.unchanged_share, found.near_share), (4, Some(0.25), Some(0.5)));
+        let all = found.all.unwrap();
+        assert_eq!((all.urls, all.always, all.always_share, all.new), (8, 6, Some(0.6), 2));
+        assert_eq!((all.kept, all.kept_share, all.mean_similarity), (6, Some(0.6), Some(0.75)));
+        // Wilson's interval of 6 in 10.
+        assert!((found.still_low.unwrap() - 0.312_7).abs() < 1e-4, "{:?}", found.still_low);
+        assert!((found.still_high.unwrap() - 0.831_8).abs() < 1e-4, "{:?}", found.still_high);
+    }
+
+    #[test]
+    fn pages_that_are_gone_have_no_shingles() {
+        let fixture = Fixture::empty(2);
+        let all = overall(&fixture.ctx(), &joined(), &measured(), 0).all.unwrap();
+        // Four pages were measured and four are gone.
+        assert_eq!((all.shingles_there, all.shingles_all), (Some(0.5), Some(0.25)));
+        let all = overall(&fixture.ctx(), &joined(), &measured(), 1).all.unwrap();
+        assert_eq!((all.shingles_there, all.shingles_all), (Some(rounded(1.0 / 3.0)), Some(0.1)));
+    }
+
+    #[test]
+    fn where_nothing_was_measured_shingles_are_not_known() {
+        let fixture = Fixture::empty(2);
+        let measured = Measurements {
+            with_left: vec![Sums::default(); 2],
+            with_last: vec![Sums::default()],
+            contained: vec![0.0; 2],
+            ..Measurements::default()
+        };
+        let found = overall(&fixture.ctx(), &joined(), &measured, 0);
+        assert_eq!((found.unchanged_share, found.near_share), (None, None));
+        let all = found.all.unwrap();
+        assert_eq!((all.shingles_there, all.shingles_all, all.mean_similarity), (None, None, None));
+    }
+
+    #[test]
+    fn the_first_snapshot_follows_the_left_corpus_and_the_others_the_one_before() {
+        let fixture = Fixture::empty(2);
+        let since = |place| {
+            let all = overall(&fixture.ctx(), &joined(), &measured(), place).all.unwrap();
+            (all.measured_since, all.unchanged_since, all.near_since, all.mean_similarity_since)
+        };
+        assert_eq!((since(0), since(1)), ((4, 1, 2, Some(0.75)), (2, 2, 2, Some(0.75))));
+        let kept = overall(&fixture.ctx(), &joined(), &measured(), 1).all.unwrap();
+        assert_eq!((kept.kept, kept.kept_share), (4, Some(0.5)));
+    }
+
+    #[test]
+    fn domains_with_the_most_left_addresses_come_first() {
+        let fixture = Fixture::empty(2);
+        let one = |left| [left, 0, 0, 0, 0, 0, 0, 0, 0];
+        let from_join = [("com", one(2)), ("de", one(0)), ("org", one(5)), ("", one(2))];
+        let rows: Vec<(&str, &[u64])> = from_join.iter().map(|(name, row)| (*name, &row[..])).collect();
+        let joined = JoinFacts { domains: domains(&fixture, DOMAINS, &rows), ..joined() };
+        // The pages that were measured are counted later.
+        let late: [u64; 9] = [0, 0, 3, 2, 1, 0, 0, 0, 0];
+        let listed =
+            OverlapFacts { domains: domains(&fixture, overlap::DOMAINS, &[("org", &late)]), ..listed() };
+        let found = write(&fixture.ctx(), &joined, &measured(), &listed).unwrap();
+        let names: Vec<&str> = found.domains.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["org", "(no host)", "com"]);
+        let first = &found.domains[0].1[0];
+        assert_eq!((first.tld.as_deref(), first.left_urls), (Some("org"), 5));
+        assert_eq!((first.measured, first.unchanged, first.near, first.all), (3, 2, 1, None));
+    }
+
+    #[test]
+    fn half_lives_are_those_of_the_shares() {
+        let fixture = Fixture::empty(2);
+        let halves = |still: [u64; 2]| JoinFacts {
+            urls: vec![8, 8, 8],
+            times: still.map(|still| SnapshotCounts { still, ..SnapshotCounts::default() }).to_vec(),
+            ..JoinFacts::default()
+        };
+        let found = write(&fixture.ctx(), &halves([4, 2]), &measured(), &listed()).unwrap();
+        assert!((found.half_life.unwrap() - 1.0).abs() < 1e-9, "{:?}", found.half_life);
+        let found = write(&fixture.ctx(), &halves([4, 4]), &measured(), &listed()).unwrap();
+        assert_eq!(found.half_life, None);
+    }
+
+    #[test]
+    fn a_left_corpus_without_addresses_has_no_half_life() {
+        let fixture = Fixture::empty(2);
+        let none = JoinFacts {
+            urls: vec![0, 3, 3],
+            times: vec![SnapshotCounts::default(); 2],
+            ..JoinFacts::default()
+        };
+        let nothing = Measurements {
+            with_left: vec![Sums::default(); 2],
+            with_last: vec![Sums::default()],
+            contained: vec![0.0; 2],
+            ..Measurements::default()
+        };
+        let found = write(&fixture.ctx(), &none, &nothing, &listed()).unwrap();
+        assert_eq!((found.half_life, found.shingle_half_life), (None, None));
+        assert_eq!((found.snapshots[0].still_share, found.snapshots[0].still_low), (None, None));
+    }
+
+    #[test]
+    fn both_files_have_a_line_for_every_snapshot_and_domain() {
+        let fixture = Fixture::empty(2);
+        let row: [u64; 9] = [10, 6, 4, 1, 2, 3, 3, 0, 1];
+        let joined = JoinFacts { domains: domains(&fixture, DOMAINS, &[("org", &row)]), ..joined() };
+        write(&fixture.ctx(), &joined, &measured(), &listed()).unwrap();
+        let table: Vec<Vec<String>> = fixture
+            .lines("snapshots.tsv")
+            .iter()
+            .map(|line| line.split('\t').map(str::to_owned).collect())
+            .collect();
+        assert_eq!(table[0], HEADS);
+        assert!(table.iter().all(|cells| cells.len() == HEADS.len()));
+        let keys: Vec<[&str; 3]> =
+            table[1..].iter().map(|cells| [0, 1, 2].map(|place| cells[place].as_str())).collect();
+        let wanted =
+            [["*", "1", "side 1"], ["*", "2", "side 2"], ["org", "1", "side 1"], ["org", "2", "side 2"]];
+        assert_eq!(keys, wanted);
+        // A domain has no figures of a snapshot as a whole.
+        assert!(table[3][13..].iter().all(String::is_empty));
+        assert_eq!(table[3][3..6], ["10", "6", "0.600000"]);
+        let lines: Vec<Value> =
+            fixture.lines("snapshots.jsonl").iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        assert_eq!(lines.len(), 4);
+        // What the table calls by a head has the same name in the lines.
+        for (cells, line) in table[1..].iter().zip(&lines) {
+            for (head, cell) in HEADS.iter().zip(cells).skip(3).filter(|(_, cell)| !cell.is_empty()) {
+                let (cell, number): (f64, f64) = (cell.parse().unwrap(), line[*head].as_f64().unwrap());
+                assert!((cell - number).abs() < 1e-6, "{head}: {cell} {number}");
+            }
+        }
+        assert!(lines[2].get("urls").is_none());
+    }
+}

@@ -276,3 +276,201 @@ impl Worker {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::engine::store::file::Run;
+    use lookalike::engine::store::sort::Rebased;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::Request;
+    use crate::fixture::{Fixture, corpus_of_lines, pages, request};
+
+    /// The keys of a side, in their order.
+    fn keys(fixture: &Fixture, side: &Side) -> Vec<Key> {
+        let mut keys = Rebased::open(KeyCodec, &fixture.work.run_location("keys"), &side.keys).unwrap();
+        std::iter::from_fn(|| keys.next().unwrap().map(Key::unpack)).collect()
+    }
+
+    /// The hosts of the first unit of a side.
+    fn hosts(fixture: &Fixture, number: usize, side: &Side) -> Vec<String> {
+        let texts = fixture.texts(&unit_name(number, 0, "hosts"), 0, side.hosts.len());
+        let mut hosts: Vec<String> =
+            texts.into_iter().map(|(text, _)| String::from_utf8(text[8..].to_vec()).unwrap()).collect();
+        hosts.sort();
+        hosts
+    }
+
+    fn rejected_lines(fixture: &Fixture, side: &Side) -> Vec<Value> {
+        let run = Run::open(&side.rejected[0], fixture.work.label("rejected", 1)).unwrap();
+        let mut bytes = vec![0; run.bytes() as usize];
+        run.records().take(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn documents_with_an_address_are_those_that_are_left() {
+        let counts = RecordCounts { documents: 10, rejected: 3, skipped: 50, without_url: 2, judged: 1 };
+        assert_eq!((counts.with_url(), RecordCounts::default().with_url()), (5, 0));
+    }
+
+    #[test]
+    fn counts_of_units_add_up() {
+        let mut counts = RecordCounts { documents: 1, rejected: 2, skipped: 3, without_url: 4, judged: 5 };
+        counts.add(&RecordCounts { documents: 10, rejected: 20, skipped: 30, without_url: 40, judged: 50 });
+        let sum = RecordCounts { documents: 11, rejected: 22, skipped: 33, without_url: 44, judged: 55 };
+        assert_eq!(counts, sum);
+    }
+
+    #[test]
+    fn counts_without_judgments_do_not_speak_of_them() {
+        let counts = RecordCounts { documents: 1, ..RecordCounts::default() };
+        let written = json!({"documents": 1, "rejected": 0, "skipped": 0, "without_url": 0});
+        assert_eq!(serde_json::to_value(counts).unwrap(), written);
+        assert_eq!(serde_json::from_value::<RecordCounts>(written).unwrap(), counts);
+    }
+
+    #[test]
+    fn files_of_units_sort_by_side_and_unit() {
+        assert_eq!(unit_name(1, 17, "keys"), "s001u000017.keys");
+        let mut names = [unit_name(10, 0, "done"), unit_name(2, 100, "done"), unit_name(2, 9, "done")];
+        names.sort();
+        assert_eq!(names, ["s002u000009.done", "s002u000100.done", "s010u000000.done"]);
+    }
+
+    #[test]
+    fn hosts_of_a_batch_come_one_by_one() {
+        let mut batch = ReadBatch::default();
+        assert_eq!(batch.hosts().count(), 0);
+        for host in ["a.org", "", "münchen.de"] {
+            batch.hosts.extend((host.len() as u32).to_le_bytes());
+            batch.hosts.extend(host.bytes());
+        }
+        assert_eq!(batch.hosts().collect::<Vec<_>>(), [&b"a.org"[..], b"", "münchen.de".as_bytes()]);
+    }
+
+    #[test]
+    fn a_side_without_documents_has_no_keys() {
+        let fixture = Fixture::empty(1);
+        let side = side(&fixture.ctx(), 0).unwrap();
+        assert_eq!(side.counts, RecordCounts::default());
+        assert_eq!(keys(&fixture, &side), []);
+    }
+
+    #[test]
+    fn every_address_becomes_a_key_with_the_number_of_its_document() {
+        let mut left = pages(&["http://a.org/x", "none", "http://b.org/", "http://A.org/x/y"]);
+        left[1].0 = None;
+        let fixture = Fixture::new(request(&[left, Vec::new()], 1));
+        let side = side(&fixture.ctx(), 0).unwrap();
+        let counts = RecordCounts { documents: 4, without_url: 1, ..RecordCounts::default() };
+        assert_eq!(side.counts, counts);
+        let mut keys = keys(&fixture, &side);
+        // Keys are sorted by the secret's hashes, which are others in every run.
+        let same_host = |a: &Key, b: &Key| a.host == b.host;
+        assert_eq!(keys.chunk_by(same_host).count(), 2);
+        keys.sort_by_key(|key| key.number);
+        let found: Vec<_> = keys.iter().map(|key| (key.number, key.side, key.depth, key.judged)).collect();
+        assert_eq!(found, [(0, 0, 1, false), (2, 0, 0, false), (3, 0, 2, false)]);
+        let parsed = ParsedAddress::new("http://a.org/x", fixture.request.matching, fixture.work.secret());
+        assert_eq!((keys[0].host, keys[0].digest), (parsed.hash, parsed.digest));
+        assert_eq!(keys[0].host, keys[2].host);
+    }
+
+    #[test]
+    fn blank_addresses_are_none() {
+        let fixture = Fixture::new(request(&[pages(&["", " \t", "x"]), Vec::new()], 1));
+        let counts = side(&fixture.ctx(), 0).unwrap().counts;
+        assert_eq!((counts.documents, counts.without_url, counts.with_url()), (3, 2, 1));
+    }
+
+    #[test]
+    fn every_host_is_noted_once() {
+        let left =
+            pages(&["http://b.org/1", "http://a.org/1", "http://b.org/2", "http://b.org/3", "no address"]);
+        let fixture = Fixture::new(request(&[left, Vec::new()], 1));
+        let side = side(&fixture.ctx(), 0).unwrap();
+        assert_eq!(hosts(&fixture, 0, &side), ["", "a.org", "b.org"]);
+    }
+
+    #[test]
+    fn addresses_without_a_host_have_an_empty_one() {
+        let fixture = Fixture::new(request(&[pages(&["no address"]), Vec::new()], 1));
+        let side = side(&fixture.ctx(), 0).unwrap();
+        assert_eq!(hosts(&fixture, 0, &side), [""]);
+    }
+
+    #[test]
+    fn only_left_documents_are_judged() {
+        let sides = [pages(&["http://a.org/1", "http://a.org/2"]), pages(&["http://a.org/1"])];
+        let judged = Some(vec!["0-1".to_owned(), "1-0".to_owned()]);
+        let fixture = Fixture::new(Request { judged, ..request(&sides, 1) });
+        let read = fixture.read();
+        assert_eq!((read[0].counts.judged, read[1].counts.judged), (1, 0));
+        let mut keys = keys(&fixture, &read[0]);
+        keys.sort_by_key(|key| key.number);
+        assert_eq!(keys.iter().map(|key| key.judged).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn rejected_records_keep_their_number_and_are_told_with_their_place() {
+        let good = "{\"id\":\"ä\",\"url\":\"http://a.org/\",\"text\":\"x\"}\n";
+        let mut request = request(&[Vec::new(), Vec::new()], 1);
+        request.corpora[1] = corpus_of_lines(1, format!("{good}no JSON\n{good}"));
+        let fixture = Fixture::new(request);
+        let side = side(&fixture.ctx(), 1).unwrap();
+        let counts = RecordCounts { documents: 3, rejected: 1, ..RecordCounts::default() };
+        assert_eq!(side.counts, counts);
+        let numbers: Vec<u32> = keys(&fixture, &side).iter().map(|key| key.number).collect();
+        assert_eq!(numbers, [0, 2]);
+        let lines = rejected_lines(&fixture, &side);
+        assert_eq!(lines.len(), 1);
+        assert_eq!((&lines[0]["side"], &lines[0]["source"]), (&json!("right"), &json!("side1.jsonl")));
+        assert_eq!(lines[0]["position"], good.len());
+        assert_eq!((side.losses.records, side.losses.rejected), (3, 1));
+    }
+
+    #[test]
+    fn a_side_that_was_read_is_not_read_again() {
+        let mut fixture = Fixture::new(request(&[pages(&["http://a.org/"]), Vec::new()], 1));
+        let before = side(&fixture.ctx(), 0).unwrap().counts;
+        fixture.request.judged = Some(vec!["0-0".to_owned()]);
+        assert_eq!(side(&fixture.ctx(), 0).unwrap().counts, before);
+    }
+
+    #[test]
+    fn a_unit_that_left_nothing_behind_is_damage() {
+        let fixture = Fixture::empty(1);
+        let error = gather(&fixture.ctx(), 0, 1).unwrap_err().to_string();
+        assert!(error.contains("s000u000000.done is damaged: it is missing;"), "{error}");
+    }
+
+    #[test]
+    fn numbers_of_a_unit_begin_behind_those_of_the_units_before() {
+        let fixture = Fixture::empty(1);
+        let ctx = fixture.ctx();
+        for (unit, documents) in [3, 0, 4].into_iter().enumerate() {
+            let mut keys = Sorter::new(ctx.work.run_location(&unit_name(0, unit, "keys")), KeyCodec, 1 << 12);
+            let key = Key { host: 0, digest: 0, side: 0, number: 2, depth: 0, judged: false };
+            keys.push(key.pack()).unwrap();
+            let counts = RecordCounts { documents, ..RecordCounts::default() };
+            let keys = keys.into_runs().unwrap().len();
+            let facts = UnitFacts { counts, keys, ..UnitFacts::default() };
+            ctx.work.save(&unit_name(0, unit, "done"), &facts).unwrap();
+        }
+        let side = gather(&ctx, 0, 3).unwrap();
+        assert_eq!(side.counts.documents, 7);
+        let numbers: Vec<u32> = keys(&fixture, &side).iter().map(|key| key.number).collect();
+        assert_eq!(numbers, [2, 5, 5]);
+    }
+
+    #[test]
+    fn more_documents_than_have_numbers_are_refused() {
+        let fixture = Fixture::empty(1);
+        let counts = RecordCounts { documents: u32::MAX.into(), ..RecordCounts::default() };
+        let facts = UnitFacts { counts, ..UnitFacts::default() };
+        fixture.work.save(&unit_name(0, 0, "done"), &facts).unwrap();
+        assert!(matches!(gather(&fixture.ctx(), 0, 1), Err(EngineError::TooMany)));
+    }
+}

@@ -84,4 +84,30 @@ mod tests {
         let numbers: [u64; COLUMNS] = std::array::from_fn(|place| place as u64 + 1);
         assert_eq!(Row::from_numbers(&numbers).numbers(), numbers);
     }
+
+    #[test]
+    fn every_number_has_its_own_column() {
+        let row = Row {
+            left_documents: 1,
+            right_documents: 2,
+            left_urls: 3,
+            right_urls: 4,
+            shared_urls: 5,
+            shared_documents: 6,
+            judged: 7,
+            judged_shared: 8,
+            measured: 9,
+            near: 10,
+        };
+        let mut numbers = row.numbers();
+        assert_eq!(Row::from_numbers(&numbers), row);
+        numbers.sort_unstable();
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+
+    #[test]
+    #[should_panic(expected = "a row has its columns")]
+    fn a_row_of_fewer_numbers_is_none() {
+        Row::from_numbers(&[0; COLUMNS - 1]);
+    }
 }

@@ -521,3 +521,344 @@ fn by_domain(times: &Persistence) -> Grid {
     }
     grid
 }
+
+#[cfg(test)]
+mod tests {
+    use lookalike::report::study::Block;
+
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::persistence::Overall;
+    use crate::read::RecordCounts;
+    use crate::summary::{JudgedSummary, SimilaritySummary};
+
+    fn side(name: &str, documents: u64, urls: u64) -> SideSummary {
+        let counts = RecordCounts { documents, ..RecordCounts::default() };
+        SideSummary { name: name.to_owned(), counts, urls, reasons: Vec::new() }
+    }
+
+    fn similarity_of(pairs: u64, not_measured: u64) -> SimilaritySummary {
+        SimilaritySummary {
+            measure: "jaccard of words".to_owned(),
+            threshold: "0.9".to_owned(),
+            pairs,
+            not_measured,
+            unchanged: 1,
+            near: 3,
+            near_share: Some(0.75),
+            mean: Some(0.5),
+            median: Some(0.25),
+        }
+    }
+
+    fn summary() -> Summary {
+        Summary {
+            left: side("old", 2000, 1500),
+            right: side("new", 1000, 900),
+            snapshots: Vec::new(),
+            matching: "normal".to_owned(),
+            shared_urls: 300,
+            left_documents_with_shared_url: 300,
+            left_documents_with_shared_url_share: Some(0.15),
+            right_documents_with_shared_url: 300,
+            shared_hosts: 1,
+            shared_domains: 1234,
+            similarity: None,
+            judged: None,
+            half_life: None,
+            shingle_half_life: None,
+            version: "1".to_owned(),
+        }
+    }
+
+    fn snapshot(number: usize, still: Option<f64>, all: Option<Overall>) -> Snapshot {
+        Snapshot {
+            snapshot: number,
+            name: format!("s{number}"),
+            still_share: still,
+            all,
+            ..Snapshot::default()
+        }
+    }
+
+    fn grids(study: &Study) -> Vec<&Grid> {
+        let blocks = study.blocks.iter();
+        blocks.filter_map(|block| if let Block::Table(grid) = block { Some(grid) } else { None }).collect()
+    }
+
+    fn texts(study: &Study) -> Vec<&str> {
+        let blocks = study.blocks.iter();
+        blocks
+            .filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    #[test]
+    fn shares_are_percents_with_one_decimal() {
+        assert_eq!(
+            [None, Some(0.0), Some(0.1234), Some(1.0)].map(percent),
+            ["–", "0.0 %", "12.3 %", "100.0 %"]
+        );
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        let found = [0, 1, 2, 1234].map(|number| counted(number, "host"));
+        assert_eq!(found, ["0 hosts", "1 host", "2 hosts", "1,234 hosts"]);
+    }
+
+    #[test]
+    fn the_lead_tells_what_is_shared() {
+        let sentence =
+            "300 of the 1,500 addresses of old (20.0 %) are in new, too; 300 documents have one of them.";
+        assert_eq!(lead(&summary()), sentence);
+        let unmeasured = Summary { similarity: Some(similarity_of(0, 300)), ..summary() };
+        assert_eq!(lead(&unmeasured), sentence);
+        let measured = Summary { similarity: Some(similarity_of(1004, 0)), ..summary() };
+        let more = " Of 1,004 pairs of documents behind a shared address 75.0 % have a similarity of 0.9 or more; \
+                    the mean is 0.500.";
+        assert_eq!(lead(&measured), format!("{sentence}{more}"));
+    }
+
+    #[test]
+    fn the_lead_of_a_corpus_without_addresses_has_no_share() {
+        let none = Summary { left: side("old", 0, 0), shared_urls: 0, ..summary() };
+        assert!(lead(&none).starts_with("0 of the 0 addresses of old (–) are in new"), "{}", lead(&none));
+    }
+
+    #[test]
+    fn a_comparison_without_texts_says_so() {
+        let fixture = Fixture::empty(1);
+        let wanted = ["Documents behind a shared address were not compared."];
+        assert_eq!(notes(&fixture.ctx(), &summary()), wanted);
+    }
+
+    #[test]
+    fn where_all_was_read_and_measured_there_is_nothing_to_note() {
+        let fixture = Fixture::empty(1);
+        let whole = Summary { similarity: Some(similarity_of(300, 0)), ..summary() };
+        assert_eq!(notes(&fixture.ctx(), &whole), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_side_with_losses_is_noted() {
+        let fixture = Fixture::empty(2);
+        let mut lost = side("c", 2000, 0);
+        lost.counts.rejected = 1500;
+        lost.counts.without_url = 500;
+        let found = Summary {
+            snapshots: vec![side("new", 1000, 900), lost],
+            similarity: Some(similarity_of(290, 10)),
+            right_documents_with_shared_url: 301,
+            ..summary()
+        };
+        let wanted = [
+            "1,500 records of c could not be read; rejected.jsonl says why.",
+            "No document of c has an address.",
+            "10 of 300 shared addresses were not measured: one of the two documents has no words.",
+            "Some addresses belong to several documents of one side: the first of each side is measured.",
+            "There are 2 snapshots: all tables but those over time compare with the first, new.",
+        ];
+        assert_eq!(notes(&fixture.ctx(), &found), wanted);
+    }
+
+    #[test]
+    fn facts_name_every_snapshot_and_the_way_to_match() {
+        let fixture = Fixture::empty(2);
+        let fact = |matching: &str, name: &str| {
+            let mut study = Study::default();
+            facts(&fixture.ctx(), &Summary { matching: matching.to_owned(), ..summary() }, &mut study);
+            let named = study.facts.into_iter().filter(|(fact, _)| fact == name);
+            named.map(|(_, value)| value).collect::<Vec<_>>()
+        };
+        assert_eq!(fact("normal", "with"), ["side 1", "side 2"]);
+        let way = |matching| fact(matching, "addresses are one when equal");
+        assert_eq!(way("exact"), ["letter by letter"]);
+        assert_eq!(way("normal"), ["in normal form"]);
+        assert_eq!(way("canonical"), ["in canonical form"]);
+        assert_eq!(fact("normal", "near from"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn documents_with_a_shared_address_are_a_share_of_those_that_were_read() {
+        let mut found = summary();
+        found.left.counts.rejected = 500;
+        let judged = JudgedSummary {
+            judged: 9,
+            found: 4,
+            with_url: 3,
+            with_shared_url: 1,
+            with_shared_url_share: Some(0.25),
+        };
+        found.judged = Some(judged);
+        let mut study = Study::default();
+        sides(&found, &mut study);
+        let rows = &grids(&study)[1].rows;
+        let cells = |row: usize| (rows[row][1].clone(), rows[row][2].clone(), rows[row][3].clone());
+        assert_eq!(cells(0), (300u64.into(), 1500u64.into(), 0.2.into()));
+        assert_eq!(cells(1), (300u64.into(), 1000u64.into(), 0.3.into()));
+        assert_eq!(cells(2), (1u64.into(), 4u64.into(), 0.25.into()));
+        assert_eq!(texts(&study), ["Shared addresses come from 1 host and 1,234 registered domains."]);
+    }
+
+    #[test]
+    fn judged_documents_are_populations_where_there_are_judgments() {
+        let names =
+            |summary: &Summary| populations(summary).into_iter().map(|one| one.name).collect::<Vec<_>>();
+        assert_eq!(names(&summary()), ["old", "new", "documents with shared address", "shared addresses"]);
+        let judged = JudgedSummary {
+            judged: 9,
+            found: 4,
+            with_url: 3,
+            with_shared_url: 1,
+            with_shared_url_share: None,
+        };
+        let found = Summary { judged: Some(judged), ..summary() };
+        assert_eq!(names(&found)[2..4], ["judged", "judged, shared address"]);
+        let row = Row { judged: 7, judged_shared: 8, ..Row::default() };
+        let counts: Vec<(u64, u64)> =
+            populations(&found).iter().map(|one| ((one.count)(&row), one.total)).collect();
+        assert_eq!(counts[2..4], [(7, 3), (8, 1)]);
+    }
+
+    #[test]
+    fn bars_have_a_bin_for_each_top_level_domain() {
+        let row = |left_documents| Row { left_documents, ..Row::default() };
+        let by_sharing = vec![
+            (Kind::Host, "a.org".to_owned(), row(9)),
+            (Kind::TopLevel, "org".to_owned(), row(5)),
+            (Kind::TopLevel, "рф".to_owned(), row(6)),
+        ];
+        let bars = bars(&ReportTables { by_sharing, ..ReportTables::default() }, &populations(&summary()));
+        assert_eq!(bars.bins, ["org", "рф"]);
+        assert_eq!(bars.series[0], ("old".to_owned(), vec![5, 6]));
+    }
+
+    #[test]
+    fn tables_of_domains_have_a_share_beside_every_count() {
+        let row = Row { left_documents: 500, shared_urls: 30, ..Row::default() };
+        let by_sharing = vec![(Kind::Domain, "a.org".to_owned(), row)];
+        let mut study = Study::default();
+        domains(&summary(), &ReportTables { by_sharing, ..ReportTables::default() }, &mut study);
+        let grids = grids(&study);
+        assert_eq!(grids.iter().map(|grid| grid.rows.len()).collect::<Vec<_>>(), [0, 0, 1, 0]);
+        let cells = &grids[2].rows[0];
+        assert_eq!(cells[..3], ["a.org".into(), 500u64.into(), 0.25.into()]);
+        assert_eq!(cells[7..], [30u64.into(), 0.1.into()]);
+    }
+
+    #[test]
+    fn without_pairs_there_is_no_part_on_similarity() {
+        let blocks = |pairs| {
+            let found = Summary { similarity: Some(similarity_of(pairs, 0)), ..summary() };
+            let mut study = Study::default();
+            similarity(&found, &Measurements::default(), &mut study);
+            study.blocks
+        };
+        assert_eq!((blocks(0).len(), blocks(4).len()), (0, 3));
+    }
+
+    #[test]
+    fn near_and_equal_documents_are_shares_of_measured_pairs() {
+        let found = Summary { similarity: Some(similarity_of(4, 0)), ..summary() };
+        let mut study = Study::default();
+        similarity(&found, &Measurements::default(), &mut study);
+        let rows = &grids(&study)[0].rows;
+        assert_eq!(rows[1][..3], ["0.9 or more".into(), 3u64.into(), 0.75.into()]);
+        assert_eq!(rows[2][..3], ["equal words".into(), 1u64.into(), 0.25.into()]);
+        assert_eq!((&rows[3][1], &rows[4][1]), (&0.5.into(), &0.25.into()));
+    }
+
+    #[test]
+    fn depths_are_points_and_the_open_one_stands_at_its_number() {
+        let row = |left_urls, shared_urls| Row { left_urls, shared_urls, ..Row::default() };
+        let rows = [("1".to_owned(), row(4, 1)), ("20 or more".to_owned(), row(2, 2))];
+        let lines = depth_lines(&rows);
+        // Nothing was measured: there is one line.
+        assert_eq!(lines.series.len(), 1);
+        let points: Vec<(f64, f64)> = lines.series[0].points.iter().map(|point| (point.x, point.y)).collect();
+        assert_eq!(points, [(1.0, 0.25), (20.0, 1.0)]);
+    }
+
+    #[test]
+    fn no_depths_are_no_lines() {
+        assert_eq!(depth_lines(&[]).series, []);
+    }
+
+    #[test]
+    fn curves_begin_with_everything_and_leave_out_what_is_not_known() {
+        let all = Overall { always_share: Some(0.5), ..Overall::default() };
+        let snapshots =
+            vec![snapshot(1, Some(0.75), Some(all)), snapshot(2, None, None), snapshot(3, Some(0.25), None)];
+        let lines = curves(&Persistence { snapshots, ..Persistence::default() });
+        let points =
+            |series: &Series| series.points.iter().map(|point| (point.x, point.y)).collect::<Vec<_>>();
+        let found: Vec<_> =
+            lines.series.iter().map(|series| (series.name.as_str(), points(series))).collect();
+        let still = ("still there", vec![(0.0, 1.0), (1.0, 0.75), (3.0, 0.25)]);
+        let always = ("in all so far", vec![(0.0, 1.0), (1.0, 0.5)]);
+        assert_eq!(found, [still, always]);
+    }
+
+    #[test]
+    fn tables_over_time_have_a_row_for_each_snapshot() {
+        let all = Overall { urls: 7, kept: 5, kept_share: Some(0.5), ..Overall::default() };
+        let snapshots = vec![snapshot(1, Some(0.75), Some(all)), snapshot(2, None, None)];
+        let times = Persistence { snapshots, ..Persistence::default() };
+        let (course, steps) = (persistence(&times), since_last(&times));
+        assert_eq!((course.rows.len(), steps.rows.len()), (2, 2));
+        assert_eq!(course.rows[0][..2], ["1: s1".into(), 7u64.into()]);
+        assert_eq!(course.rows[1][..5], ["2: s2".into(), 0u64.into(), 0u64.into(), Value::None, Value::None]);
+        assert_eq!(steps.rows[0][..3], ["1: s1".into(), 5u64.into(), 0.5.into()]);
+    }
+
+    #[test]
+    fn every_domain_has_a_row_for_each_snapshot() {
+        let two =
+            |name: &str| (name.to_owned(), vec![snapshot(1, Some(1.0), None), snapshot(2, Some(0.5), None)]);
+        let times = Persistence { domains: vec![two("org"), two("de")], ..Persistence::default() };
+        let keys: Vec<[Value; 2]> =
+            by_domain(&times).rows.iter().map(|row| [row[0].clone(), row[1].clone()]).collect();
+        let key = |name: &str, label: &str| -> [Value; 2] { [name.into(), label.into()] };
+        assert_eq!(keys, [key("org", "1: s1"), key("org", "2: s2"), key("de", "1: s1"), key("de", "2: s2")]);
+    }
+
+    #[test]
+    fn half_lives_are_told_as_far_as_they_are_known() {
+        let fixture = Fixture::empty(2);
+        let told = |half_life, shingle_half_life| {
+            let times = Persistence { half_life, shingle_half_life, ..Persistence::default() };
+            let mut study = Study::default();
+            over_time(&fixture.ctx(), &summary(), &times, &mut study);
+            texts(&study)[1].to_owned()
+        };
+        let both = told(Some(2.3), Some(1.0));
+        assert!(both.contains("half of them are gone after 2.3 snapshots"), "{both}");
+        assert!(both.contains("; half of all shingles after 1.0)"), "{both}");
+        let one = told(Some(3.0), None);
+        assert!(one.contains("after 3.0 snapshots") && !one.contains("shingles"), "{one}");
+        let none = told(None, Some(1.0));
+        assert_eq!(
+            none,
+            "The curve of addresses does not fall in a way that a half-life could be told from."
+        );
+    }
+
+    #[test]
+    fn a_study_over_time_is_made_of_several_snapshots() {
+        let fixture = Fixture::empty(2);
+        let headings = |times: &Persistence| {
+            let (joined, measured) = (JoinFacts::default(), Measurements::default());
+            let listed = OverlapFacts { rows: 0, domains: 0, depths: Vec::new() };
+            let shown = ReportTables::default();
+            let study = study(&fixture.ctx(), &summary(), &joined, &measured, &listed, &shown, times);
+            assert_eq!(study.title, "Addresses of old and new");
+            let heading =
+                |block: &Block| if let Block::Heading(text) = block { Some(text.clone()) } else { None };
+            study.blocks.iter().filter_map(heading).collect::<Vec<_>>()
+        };
+        assert_eq!(headings(&Persistence::default()), ["Domains", "What survived"]);
+        let times = Persistence { snapshots: vec![snapshot(1, None, None)], ..Persistence::default() };
+        assert_eq!(headings(&times), ["Domains", "What survived", "Over time"]);
+    }
+}

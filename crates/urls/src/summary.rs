@@ -167,3 +167,139 @@ fn similarity(ctx: &Context<'_>, joined: &JoinFacts, measured: &Measurements) ->
         median: measured.median.map(rounded),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::measure::Sums;
+
+    fn sides() -> Vec<Side> {
+        let counts = RecordCounts { documents: 10, rejected: 4, skipped: 0, without_url: 1, judged: 4 };
+        let left = Side { counts, ..Side::default() };
+        vec![left, Side::default(), Side::default()]
+    }
+
+    fn joined() -> JoinFacts {
+        JoinFacts {
+            urls: vec![5, 6, 7],
+            shared_urls: 3,
+            shared_documents: [4, 9],
+            judged: [3, 1],
+            ..JoinFacts::default()
+        }
+    }
+
+    fn measured() -> Measurements {
+        let sums = Sums { pairs: 2, unchanged: 1, near: 1, sum: 1.0 / 3.0 };
+        Measurements {
+            with_left: vec![sums, Sums::default()],
+            median: Some(1.0 / 6.0),
+            ..Measurements::default()
+        }
+    }
+
+    fn summary(fixture: &Fixture) -> Summary {
+        let sides = &sides()[..fixture.request.corpora.len()];
+        let shown = ReportTables { shared_hosts: 2, shared_domains: 1, ..ReportTables::default() };
+        let times = Persistence { half_life: Some(2.0 / 3.0), ..Persistence::default() };
+        Summary::new(&fixture.ctx(), sides, &joined(), &measured(), &shown, &times)
+    }
+
+    #[test]
+    fn shares_are_of_records_that_could_be_read() {
+        let found = summary(&Fixture::empty(1));
+        assert_eq!((found.left_documents_with_shared_url, found.right_documents_with_shared_url), (4, 9));
+        // Four of six.
+        assert_eq!(found.left_documents_with_shared_url_share, Some(0.666_666_667));
+        assert_eq!((found.shared_urls, found.shared_hosts, found.shared_domains), (3, 2, 1));
+    }
+
+    #[test]
+    fn a_corpus_without_documents_has_no_share() {
+        let fixture = Fixture::empty(1);
+        let (sides, measured) = ([Side::default(), Side::default()], Measurements::default());
+        let joined = JoinFacts { urls: vec![0, 0], ..JoinFacts::default() };
+        let (shown, times) = (ReportTables::default(), Persistence::default());
+        let found = Summary::new(&fixture.ctx(), &sides, &joined, &measured, &shown, &times);
+        assert_eq!(found.left_documents_with_shared_url_share, None);
+    }
+
+    #[test]
+    fn shared_addresses_without_two_texts_are_not_measured() {
+        let found = summary(&Fixture::empty(1)).similarity.unwrap();
+        assert_eq!((found.pairs, found.not_measured, found.unchanged, found.near), (2, 1, 1, 1));
+        assert_eq!((found.near_share, found.mean), (Some(0.5), Some(0.166_666_667)));
+        assert_eq!(found.median, Some(0.166_666_667));
+        assert_eq!((found.measure.as_str(), found.threshold.as_str()), ("jaccard of words", "0.9"));
+    }
+
+    #[test]
+    fn without_a_measure_there_is_no_similarity() {
+        let mut fixture = Fixture::empty(1);
+        fixture.request.measure = None;
+        assert_eq!(summary(&fixture).similarity, None);
+    }
+
+    #[test]
+    fn snapshots_are_listed_when_there_are_several() {
+        assert_eq!(summary(&Fixture::empty(1)).snapshots, []);
+        let found = summary(&Fixture::empty(2));
+        let snapshots: Vec<_> = found.snapshots.iter().map(|side| (side.name.as_str(), side.urls)).collect();
+        assert_eq!(snapshots, [("side 1", 6), ("side 2", 7)]);
+        assert_eq!((found.left.name.as_str(), found.right.name.as_str()), ("side 0", "side 1"));
+    }
+
+    #[test]
+    fn judged_documents_are_told_when_judgments_were_given() {
+        let mut fixture = Fixture::empty(1);
+        assert_eq!(summary(&fixture).judged, None);
+        fixture.request.judged = Some(["a", "b", "c", "d", "e"].map(str::to_owned).to_vec());
+        let wanted = JudgedSummary {
+            judged: 5,
+            found: 4,
+            with_url: 3,
+            with_shared_url: 1,
+            with_shared_url_share: Some(0.25),
+        };
+        assert_eq!(summary(&fixture).judged, Some(wanted));
+    }
+
+    #[test]
+    fn reasons_bear_the_name_of_their_side() {
+        let fixture = Fixture::empty(2);
+        let mut sides = sides();
+        for side in &mut sides {
+            side.losses.add("x.jsonl", 7, None, "no JSON");
+        }
+        let (shown, times) = (ReportTables::default(), Persistence::default());
+        let found = Summary::new(&fixture.ctx(), &sides, &joined(), &measured(), &shown, &times);
+        let name = |side: &SideSummary| side.reasons[0].side.clone().unwrap();
+        let names = [&found.left, &found.snapshots[0], &found.snapshots[1]].map(name);
+        assert_eq!(names, ["left", "right 1", "right 2"]);
+    }
+
+    #[test]
+    fn a_summary_comes_back_from_its_file() {
+        let mut fixture = Fixture::empty(2);
+        fixture.request.judged = Some(Vec::new());
+        let found = summary(&fixture);
+        let text = serde_json::to_string(&found).unwrap();
+        assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), found);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_in_the_file() {
+        let mut fixture = Fixture::empty(1);
+        fixture.request.measure = None;
+        let written = serde_json::to_value(summary(&fixture)).unwrap();
+        let absent = ["snapshots", "similarity", "judged", "shingle_half_life"];
+        assert_eq!(absent.map(|name| written.get(name)), [None; 4]);
+        assert_eq!(
+            (&written["half_life"], &written["left"]["documents"]),
+            (&json!(0.666_666_667), &json!(10))
+        );
+    }
+}

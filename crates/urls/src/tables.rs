@@ -282,3 +282,191 @@ pub(crate) fn depths(joined: &JoinFacts, listed: &OverlapFacts) -> Vec<(String, 
     };
     rows.map(row).filter(|(_, row)| row.left_urls > 0).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Fixture;
+    use crate::read::RecordCounts;
+
+    fn ordered(fixture: &Fixture, rows: &[(Kind, &str, Row)]) -> [Vec<String>; 2] {
+        let mut ordered = OrderedRows::new(&fixture.ctx()).unwrap();
+        rows.iter().for_each(|(kind, name, row)| ordered.add(*kind, name, &row.numbers()).unwrap());
+        [ordered.by_sharing, ordered.by_left].map(|rows| {
+            let (mut rows, mut names) = (rows.sorted().unwrap(), Vec::new());
+            while let Some((key, _)) = rows.next().unwrap() {
+                let (kind, name) = named(key);
+                names.push(format!("{} {name}", kind.name()));
+            }
+            names
+        })
+    }
+
+    /// Writes the tables of these hosts.
+    fn written(fixture: &Fixture, hosts: &[(&str, Row)], joined: &JoinFacts, sides: &[Side]) -> ReportTables {
+        let mut rows = strings::fresh(fixture.work.run_location(ROWS), COLUMNS, 1 << 12).unwrap();
+        hosts.iter().for_each(|(host, row)| rows.add(host.as_bytes(), &row.numbers()).unwrap());
+        let joined = JoinFacts { rows: rows.into_runs().unwrap().len(), ..joined.clone() };
+        let listed = OverlapFacts { rows: 0, domains: 0, depths: vec![[0; 2]; joined.depths.len()] };
+        write(&fixture.ctx(), &joined, &listed, sides).unwrap()
+    }
+
+    /// Sides of so many documents, all with an address.
+    fn sides(documents: &[u64]) -> Vec<Side> {
+        let counts = |&documents: &u64| RecordCounts { documents, ..RecordCounts::default() };
+        documents.iter().map(|documents| Side { counts: counts(documents), ..Side::default() }).collect()
+    }
+
+    #[test]
+    fn kinds_come_back_from_their_bytes() {
+        assert_eq!(Kind::ALL.map(|kind| Kind::of(kind as u8)), Kind::ALL);
+        assert_eq!(Kind::ALL.map(Kind::name), ["domain", "host", "suffix", "tld"]);
+    }
+
+    #[test]
+    fn the_most_shared_come_first_then_those_with_the_most_documents_then_by_name() {
+        let fixture = Fixture::empty(1);
+        let row = |shared_urls, left_documents, right_documents| Row {
+            shared_urls,
+            left_documents,
+            right_documents,
+            ..Row::default()
+        };
+        let rows = [
+            (Kind::Host, "b", row(1, 5, 5)),
+            (Kind::Host, "a", row(1, 5, 5)),
+            (Kind::Host, "c", row(1, 5, 6)),
+            (Kind::Host, "d", row(1, 6, 0)),
+            (Kind::Host, "e", row(256, 0, 0)),
+            (Kind::Domain, "f", row(0, 0, 0)),
+        ];
+        assert_eq!(
+            ordered(&fixture, &rows)[0],
+            ["domain f", "host e", "host d", "host c", "host a", "host b"]
+        );
+    }
+
+    #[test]
+    fn only_names_with_left_addresses_can_survive_the_most_first() {
+        let fixture = Fixture::empty(1);
+        let row = |left_urls, shared_urls| Row { left_urls, shared_urls, ..Row::default() };
+        let rows = [
+            (Kind::TopLevel, "com", row(2, 0)),
+            (Kind::TopLevel, "de", row(0, 0)),
+            (Kind::TopLevel, "org", row(2, 1)),
+            (Kind::TopLevel, "", row(3, 0)),
+        ];
+        assert_eq!(ordered(&fixture, &rows)[1], ["tld (no host)", "tld org", "tld com"]);
+    }
+
+    #[test]
+    fn fifteen_rows_of_each_kind_are_shown() {
+        let mut rows = Vec::new();
+        for number in 0..20 {
+            show(&mut rows, Kind::Host, &format!("h{number}"), Row::default());
+        }
+        show(&mut rows, Kind::Domain, "d", Row::default());
+        let names = |kind| ReportTables::of(&rows, kind).map(|(name, _)| name.to_owned()).collect::<Vec<_>>();
+        assert_eq!((names(Kind::Host).len(), names(Kind::Host)[14].as_str()), (15, "h14"));
+        assert_eq!((names(Kind::Domain), names(Kind::Suffix)), (vec!["d".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn depths_without_left_addresses_are_left_out_and_the_last_is_open() {
+        let joined = JoinFacts { depths: vec![[0, 0], [5, 2], [1, 0]], ..JoinFacts::default() };
+        let listed = OverlapFacts { rows: 0, domains: 0, depths: vec![[0, 0], [2, 1], [0, 0]] };
+        let row = |left_urls, shared_urls, measured, near| Row {
+            left_urls,
+            shared_urls,
+            measured,
+            near,
+            ..Row::default()
+        };
+        let wanted = [("1".to_owned(), row(5, 2, 2, 1)), ("2 or more".to_owned(), row(1, 0, 0, 0))];
+        assert_eq!(depths(&joined, &listed), wanted);
+    }
+
+    #[test]
+    fn shares_are_of_documents_with_an_address() {
+        let counts = RecordCounts { documents: 10, rejected: 1, without_url: 2, ..RecordCounts::default() };
+        let sides = [Side { counts, ..Side::default() }, Side::default()];
+        let joined =
+            JoinFacts { shared_urls: 3, shared_documents: [4, 5], judged: [6, 2], ..JoinFacts::default() };
+        let totals = Totals::of(&joined, &sides);
+        assert_eq!((totals.left, totals.right, totals.shared_urls), (7, 0, 3));
+        assert_eq!((totals.shared_documents, totals.judged, totals.judged_shared), (4, 6, 2));
+    }
+
+    #[test]
+    fn hosts_add_up_to_domains_suffixes_and_top_level_domains() {
+        let fixture = Fixture::empty(1);
+        let row =
+            Row { left_documents: 2, left_urls: 2, shared_urls: 1, shared_documents: 1, ..Row::default() };
+        let hosts = [("www.a.co.uk", row), ("b.a.co.uk", row), ("10.0.0.1", row)];
+        let joined = JoinFacts { shared_urls: 3, shared_documents: [3, 0], ..JoinFacts::default() };
+        let shown = written(&fixture, &hosts, &joined, &sides(&[6, 0]));
+        assert_eq!((shown.shared_hosts, shown.shared_domains), (3, 2));
+        let heads = "kind\tname\tshared_urls\tshared_urls_share\tshared_documents\tshared_documents_share\t\
+                     left_documents\tleft_documents_share\tright_documents\tright_documents_share";
+        let two = "2\t0.666667\t2\t0.666667\t4\t0.666667\t0\t";
+        let one = "1\t0.333333\t1\t0.333333\t2\t0.333333\t0\t";
+        let line = |kind: &str, name: &str, numbers: &str| format!("{kind}\t{name}\t{numbers}");
+        let domains = [
+            heads.to_owned(),
+            line("domain", "a.co.uk", two),
+            line("domain", "10.0.0.1", one),
+            line("host", "10.0.0.1", one),
+            line("host", "b.a.co.uk", one),
+            line("host", "www.a.co.uk", one),
+        ];
+        assert_eq!(fixture.lines("domains.tsv"), domains);
+        let tlds = [
+            heads.to_owned(),
+            line("suffix", "co.uk", two),
+            line("suffix", "ip", one),
+            line("tld", "uk", two),
+            line("tld", "ip", one),
+        ];
+        assert_eq!(fixture.lines("tlds.tsv"), tlds);
+    }
+
+    #[test]
+    fn addresses_without_a_host_are_a_row_and_no_host() {
+        let fixture = Fixture::empty(1);
+        let row = Row { left_urls: 1, shared_urls: 1, ..Row::default() };
+        let shown = written(&fixture, &[("", row)], &JoinFacts::default(), &sides(&[1, 1]));
+        assert_eq!((shown.shared_hosts, shown.shared_domains), (0, 0));
+        let names: Vec<&str> = shown.by_sharing.iter().map(|(_, name, _)| name.as_str()).collect();
+        assert_eq!(names, ["(no host)"; 4]);
+    }
+
+    #[test]
+    fn judged_documents_have_columns_where_judgments_were_given() {
+        let mut fixture = Fixture::empty(1);
+        fixture.request.judged = Some(Vec::new());
+        let row = Row { judged: 3, judged_shared: 1, ..Row::default() };
+        let joined = JoinFacts { judged: [4, 1], ..JoinFacts::default() };
+        written(&fixture, &[("a.org", row)], &joined, &sides(&[4, 1]));
+        let ends =
+            |name: &str, end: &str| fixture.lines(name).iter().filter(|line| line.ends_with(end)).count();
+        assert_eq!(ends("tlds.tsv", "\tjudged\tjudged_share\tjudged_shared\tjudged_shared_share"), 1);
+        assert_eq!(ends("tlds.tsv", "\t3\t0.750000\t1\t1.000000"), 2);
+        assert_eq!(ends("domains.tsv", "judged_shared_share"), 0);
+    }
+
+    #[test]
+    fn survival_is_told_with_its_interval() {
+        let fixture = Fixture::empty(1);
+        let row = Row { left_urls: 100, shared_urls: 5, measured: 4, near: 0, ..Row::default() };
+        let joined = JoinFacts { depths: vec![[100, 5]], ..JoinFacts::default() };
+        written(&fixture, &[("a.org", row)], &joined, &sides(&[100, 5]));
+        let lines = fixture.lines("survival.tsv");
+        let kinds: Vec<&str> = lines.iter().map(|line| line.split('\t').next().unwrap()).collect();
+        assert_eq!(kinds, ["kind", "depth", "domain", "host", "suffix", "tld"]);
+        // Wilson's interval of 5 in 100 is 0.0215 to 0.1118; that of 0 in 4 is 0 to z² / (4 + z²).
+        let cells: Vec<&str> = lines[2].split('\t').collect();
+        assert_eq!(cells[..5], ["domain", "a.org", "100", "5", "0.050000"]);
+        assert!(cells[5].starts_with("0.021") && cells[6].starts_with("0.111"), "{cells:?}");
+        assert_eq!(cells[7..], ["4", "0", "0.000000", "0.000000", "0.489891"]);
+    }
+}

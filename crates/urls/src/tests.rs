@@ -3,55 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use lookalike::corpus::{MaxRejected, ReadOptions};
-use lookalike::engine::Spool;
+use lookalike::corpus::ReadOptions;
 use lookalike::model::Similarity;
 use proptest::prelude::*;
 use serde_json::Value;
 
 use super::*;
+use crate::fixture::{LARGE, Page, corpus_of_lines, pages, request};
 
-/// Bytes for buffers: too few for anything, and enough for everything.
+/// Bytes for buffers: too few for anything.
 const SMALL: u64 = 4 << 10;
-const LARGE: u64 = 64 << 20;
-
-/// A document: its address and its words.
-type Page = (Option<String>, Vec<u8>);
-
-fn text(words: &[u8]) -> String {
-    words.iter().map(|word| format!("word{word}")).collect::<Vec<_>>().join(" ")
-}
-
-fn corpus(side: usize, pages: &[Page]) -> Corpus {
-    let line = |(number, (url, words)): (usize, &Page)| {
-        let id = format!("{side}-{number}");
-        serde_json::json!({"id": id, "url": url, "text": text(words)}).to_string() + "\n"
-    };
-    let lines: String = pages.iter().enumerate().map(line).collect();
-    let max_rejected = MaxRejected::EVERYTHING;
-    let options =
-        ReadOptions { addresses: true, max_document_bytes: 1 << 16, max_rejected, ..ReadOptions::default() };
-    Corpus::in_memory(&format!("side{side}.jsonl"), lines.into_bytes().into(), options)
-}
-
-fn request(sides: &[Vec<Page>], threads: usize) -> Request {
-    Request {
-        corpora: sides.iter().enumerate().map(|(side, pages)| corpus(side, pages)).collect(),
-        names: (0..sides.len()).map(|side| format!("side {side}")).collect(),
-        matching: Matching::Normal,
-        measure: Some(Measure {
-            similarity: Similarity::Jaccard,
-            threshold: "0.9".parse().unwrap(),
-            shingle: 1,
-        }),
-        profile: Profile::web(),
-        content: ContentMode::Page,
-        reading: ReadSettings { max_document_bytes: 1 << 16, ..ReadSettings::default() },
-        other_fields: BTreeMap::new(),
-        judged: None,
-        settings: Settings { threads, memory: 256 << 20, spool: Spool::Auto },
-    }
-}
 
 /// Runs with `buffer_bytes` bytes for buffers and returns the summary and all files but the one that tells of the machine.
 fn results(request: Request, buffer_bytes: u64) -> (Summary, BTreeMap<String, String>) {
@@ -254,10 +215,6 @@ fn containment(a: &[u8], b: &[u8]) -> f64 {
     a.intersection(&b).count() as f64 / a.len() as f64
 }
 
-fn pages(addresses: &[&str]) -> Vec<Page> {
-    addresses.iter().map(|url| (Some((*url).to_owned()), vec![1, 2, 3])).collect()
-}
-
 #[test]
 fn many_documents_of_one_address_are_named_up_to_a_bound_and_counted() {
     let left = pages(&["http://a.com/"; 250]);
@@ -356,4 +313,87 @@ fn an_input_that_changes_between_two_looks_is_noticed() {
     std::fs::write(&list, "http://a.com/2\nhttp://a.com/1\n").unwrap();
     let error = run_within(request(corpora), &job, &Watch::default(), LARGE).unwrap_err();
     assert!(error.to_string().contains("changed while it was in use"), "{error}");
+}
+
+#[test]
+fn judged_documents_are_found_by_their_whole_ids() {
+    let request = |judged: Option<&[&str]>| Request {
+        judged: judged.map(|ids| ids.iter().map(|id| (*id).to_owned()).collect()),
+        ..request(&[Vec::new(), Vec::new()], 1)
+    };
+    let some = request(Some(&["a", "b", "ä"]));
+    assert_eq!(["a", "ä", "", "aa", "B"].map(|id| some.is_judged(id)), [true, true, false, false, false]);
+    assert!(!request(None).is_judged("a") && !request(Some(&[])).is_judged(""));
+}
+
+#[test]
+fn sides_are_numbered_where_there_are_several_snapshots() {
+    let names = |snapshots: usize| {
+        let request = request(&vec![Vec::new(); snapshots + 1], 1);
+        (0..=snapshots).map(|side| request.side_name(side)).collect::<Vec<_>>()
+    };
+    assert_eq!(names(1), ["left", "right"]);
+    assert_eq!(names(2), ["left", "right 1", "right 2"]);
+}
+
+#[test]
+fn a_measure_is_named_with_its_shingles() {
+    let name = |similarity, shingle| {
+        let measure = Measure { similarity, threshold: "0.5".parse().unwrap(), shingle };
+        Request { measure: Some(measure), ..request(&[Vec::new(), Vec::new()], 1) }.measure_name()
+    };
+    assert_eq!(name(Similarity::Jaccard, 1), "jaccard of words");
+    assert_eq!(name(Similarity::CosineTf, 5), "cosine-tf of 5-word shingles");
+    let none = Request { measure: None, ..request(&[Vec::new(), Vec::new()], 1) };
+    assert_eq!(none.measure_name(), "");
+}
+
+#[test]
+fn no_snapshot_and_too_many_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (snapshots, sentence) in [
+        (0, "1 to 200 snapshots can be compared with, not 0"),
+        (201, "1 to 200 snapshots can be compared with, not 201"),
+    ] {
+        let request = request(&vec![Vec::new(); snapshots + 1], 1);
+        let error = run_within(request, folder.path(), &Watch::default(), LARGE).unwrap_err();
+        assert_eq!(error.to_string(), sentence);
+    }
+}
+
+#[test]
+fn corpora_without_documents_share_nothing() {
+    let (summary, files) = results(request(&[Vec::new(), Vec::new()], 1), LARGE);
+    assert_eq!((summary.left.urls, summary.right.urls, summary.shared_urls), (0, 0, 0));
+    assert_eq!((files["overlap.jsonl"].as_str(), files["rejected.jsonl"].as_str()), ("", ""));
+    assert_eq!(table(&files, "domains.tsv").len(), 0);
+}
+
+#[test]
+fn a_summary_that_cannot_be_read_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = summary_of(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("summary.json cannot be read: "), "{error}");
+    std::fs::write(folder.path().join("summary.json"), "{}").unwrap();
+    let error = summary_of(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("summary.json is damaged: "), "{error}");
+}
+
+#[test]
+fn rejections_of_all_sides_are_in_one_file_in_their_order() {
+    let good = "{\"id\":\"a\",\"url\":\"http://a.org/\",\"text\":\"x\"}\n";
+    // More than is copied at once.
+    let bad = "no JSON\n".repeat(2000);
+    let mut request = request(&[Vec::new(), Vec::new()], 1);
+    request.corpora =
+        vec![corpus_of_lines(0, format!("{good}{bad}")), corpus_of_lines(1, format!("{good}{bad}"))];
+    let (summary, files) = results(request, LARGE);
+    assert_eq!((summary.left.counts.rejected, summary.right.counts.rejected), (2000, 2000));
+    let found = lines(&files, "rejected.jsonl");
+    let place =
+        |line: &Value| (line["side"].as_str().unwrap().to_owned(), line["position"].as_u64().unwrap());
+    let side = |side: &'static str| (0..2000).map(move |at| (side.to_owned(), good.len() as u64 + 8 * at));
+    let wanted: Vec<(String, u64)> = side("left").chain(side("right")).collect();
+    assert_eq!(found.iter().map(place).collect::<Vec<_>>(), wanted);
+    assert_eq!((summary.left.reasons[0].count, summary.shared_urls), (2000, 1));
 }

@@ -79,3 +79,96 @@ impl Tsv {
 pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The text of a table that is filled by `fill`.
+    fn written(heads: &[&str], fill: impl FnOnce(&mut Tsv)) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.tsv");
+        let mut table = Tsv::create(&path, heads).unwrap();
+        fill(&mut table);
+        table.finish().unwrap();
+        std::fs::read_to_string(&path).unwrap()
+    }
+
+    #[test]
+    fn a_table_without_rows_has_its_heads() {
+        assert_eq!(written(&["name", "count"], |_| ()), "name\tcount\n");
+    }
+
+    #[test]
+    fn cells_stand_between_tabs() {
+        let text = written(&["a"], |table| {
+            table.text("x");
+            table.count(u64::MAX);
+            table.number(Some(0.5));
+            table.end().unwrap();
+            table.text("y");
+            table.end().unwrap();
+        });
+        assert_eq!(text, "a\nx\t18446744073709551615\t0.500000\ny\n");
+    }
+
+    #[test]
+    fn a_number_that_is_not_known_leaves_its_cell_empty() {
+        let text = written(&["a"], |table| {
+            table.text("x");
+            table.number(None);
+            table.part(0, 0);
+            table.interval(None);
+            table.end().unwrap();
+        });
+        assert_eq!(text, "a\nx\t\t0\t\t\t\n");
+    }
+
+    #[test]
+    fn shares_and_intervals_have_six_decimals() {
+        let text = written(&["a"], |table| {
+            table.text("x");
+            table.part(2, 3);
+            table.interval(Some((0.1, 1.0)));
+            table.end().unwrap();
+        });
+        assert_eq!(text, "a\nx\t2\t0.666667\t0.100000\t1.000000\n");
+    }
+
+    #[test]
+    fn what_would_break_a_line_is_escaped_and_other_letters_stay() {
+        let text = written(&["a"], |table| {
+            table.text("bücher\t\r\n\u{1b}[31m中");
+            table.end().unwrap();
+        });
+        assert_eq!(text, "a\nbücher\\u{9}\\u{d}\\u{a}\\u{1b}[31m中\n");
+    }
+
+    #[test]
+    fn a_table_appears_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.tsv");
+        let mut table = Tsv::create(&path, &["a"]).unwrap();
+        table.text("x");
+        table.end().unwrap();
+        assert!(!path.exists());
+        table.finish().unwrap();
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_table_in_a_folder_that_is_not_there_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nowhere").join("table.tsv");
+        let Err(error) = Tsv::create(&path, &["a"]) else { panic!("there is no such folder") };
+        assert!(error.to_string().contains("table.tsv"), "{error}");
+    }
+
+    #[test]
+    fn there_is_no_share_of_nothing() {
+        assert_eq!(
+            [share(0, 0), share(0, 4), share(1, 4), share(4, 4)],
+            [None, Some(0.0), Some(0.25), Some(1.0)]
+        );
+    }
+}
