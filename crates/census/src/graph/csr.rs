@@ -139,8 +139,8 @@ impl Graph {
     }
 
     /// Returns the graph with links both ways, without links from a page to itself: the graph that a walk forth and back along links is on.
-    #[cfg(test)]
-    pub(crate) fn undirected(&self) -> Graph {
+    #[must_use]
+    pub fn undirected(&self) -> Graph {
         let back = self.transposed();
         let list = |node: u32| {
             let mut list = merged(self.links(node), back.links(node));
