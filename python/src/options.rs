@@ -125,10 +125,11 @@ impl<'py> Options<'py> {
         })
     }
 
-    /// Reading as a recipe says, with the losses that may be and files that may be left out.
+    /// Reading as a recipe says, with the losses that may be, files that may be left out, and the memory for the list of files.
     pub(crate) fn reading(&self, read: ReadOptions) -> PyResult<ReadOptions> {
         let max_rejected = self.read("max_rejected", str::parse)?.unwrap_or(read.max_rejected);
-        Ok(ReadOptions { max_rejected, skip_unreadable: self.flag("skip_unreadable")?, ..read })
+        let (lists, skip_unreadable) = (self.settings()?.list_budget(), self.flag("skip_unreadable")?);
+        Ok(ReadOptions { max_rejected, lists, skip_unreadable, ..read })
     }
 
     /// Names of fields by the names of others.

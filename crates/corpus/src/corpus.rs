@@ -1,12 +1,12 @@
 //! Inputs named on a command line become shards in a fixed order.
 //!
 //! Arguments come in the order given; what a folder or a pattern holds is sorted by the bytes of its path. The
-//! list costs about a hundred bytes per file, whatever is in the files.
+//! list is kept within the memory that [`ReadOptions::lists`] allows, or refused.
 //!
 //! A shard remembers its size and the time of its last change from before it was read, by which [`Shard::check`] sees
 //! whether it is still the same; its reader takes a digest of the bytes as they pass.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ use crate::names::Parents;
 use crate::non_data_files::{self, LeftOutFiles, LeftOutReason};
 use crate::reader::{Damage, Records};
 use crate::record::RecordCounter;
+use crate::shard_list::{self, ShardList};
 use crate::table::{Rows, Table};
 use crate::{CorpusError, Format, ReadOptions, Reader};
 
@@ -89,9 +90,10 @@ impl Corpus {
     /// Finds the shards that `inputs` name: files, folders, patterns, addresses of objects, or `-` for standard
     /// input. Inside folders, what is [no data](crate::non_data_files) is left out.
     pub fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result<Corpus, CorpusError> {
-        let mut found = ListedShards { skip_unreadable: options.skip_unreadable, ..ListedShards::default() };
+        let mut found = ListedShards::new(&options);
         inputs.iter().try_for_each(|input| collect(input.as_ref(), &mut found))?;
-        let ListedShards { mut shards, parents, left_out, .. } = found;
+        let ListedShards { list, parents, left_out, .. } = found;
+        let mut shards = list.finish()?;
         parents.name(&mut shards);
         let mut corpus = Corpus { left_out: Arc::new(left_out), ..Corpus::of(shards, options) };
         if corpus.options.skip_unreadable {
@@ -165,6 +167,11 @@ impl Corpus {
         &self.options
     }
 
+    /// Bytes that the list of its shards takes, and what jobs keep of each shard.
+    pub fn list_bytes(&self) -> u64 {
+        self.shards.iter().map(shard_list::shard_bytes).sum()
+    }
+
     /// Size of all shards on disk, where known for every one.
     pub fn bytes(&self) -> Option<u64> {
         self.shards.iter().map(|shard| shard.bytes).sum()
@@ -172,9 +179,8 @@ impl Corpus {
 }
 
 /// The shards that the inputs name, and the files left out.
-#[derive(Default)]
 struct ListedShards {
-    shards: Vec<Shard>,
+    list: ShardList,
     parents: Parents,
     left_out: LeftOutFiles,
     /// Files inside folders that cannot be read are left out, too.
@@ -182,6 +188,15 @@ struct ListedShards {
 }
 
 impl ListedShards {
+    fn new(options: &ReadOptions) -> Self {
+        ListedShards {
+            list: ShardList::new(options.lists.clone()),
+            parents: Parents::default(),
+            left_out: LeftOutFiles::default(),
+            skip_unreadable: options.skip_unreadable,
+        }
+    }
+
     /// Something read inside a folder, or nothing where it is left out.
     fn read<T>(&mut self, path: &Path, read: io::Result<T>) -> Result<Option<T>, CorpusError> {
         match read {
@@ -198,7 +213,7 @@ impl ListedShards {
 /// Adds the shards that one input names, and the folder that their names are relative to.
 fn collect(input: &OsStr, found: &mut ListedShards) -> Result<(), CorpusError> {
     if input == "-" {
-        found.shards.push(Shard { name: STDIN.to_owned(), ..Shard::new(Origin::Stdin) });
+        found.list.push(Shard { name: STDIN.to_owned(), ..Shard::new(Origin::Stdin) });
         return Ok(());
     }
     let text = input.to_string_lossy();
@@ -227,8 +242,7 @@ fn collect(input: &OsStr, found: &mut ListedShards) -> Result<(), CorpusError> {
 
 #[cfg(feature = "object-store")]
 fn collect_objects(input: &str, found: &mut ListedShards) -> Result<(), CorpusError> {
-    let (shards, parent) = crate::input::object::list(input, &mut found.left_out)?;
-    found.shards.extend(shards);
+    let parent = crate::input::object::list(input, &mut found.list, &mut found.left_out)?;
     found.parents.object(parent);
     Ok(())
 }
@@ -241,15 +255,15 @@ fn collect_objects(input: &str, _: &mut ListedShards) -> Result<(), CorpusError>
 fn collect_path(path: &Path, found: &mut ListedShards) -> Result<(), CorpusError> {
     let full = std::path::absolute(path).map_err(reading(path))?;
     if path.is_dir() {
-        let before = found.shards.len();
+        let before = found.list.files();
         walk(&full, None, &mut Vec::new(), found)?;
-        if found.shards.len() == before {
+        if found.list.files() == before {
             let input = path.display().to_string();
             return Err(CorpusError::EmptyFolder { input, left_out: found.left_out.clone() });
         }
         found.parents.file(full);
     } else {
-        found.shards.push(file_shard(&full, None).map_err(reading(path))?);
+        found.list.push(file_shard(&full, None).map_err(reading(path))?);
         full.parent().into_iter().for_each(|parent| found.parents.file(parent.to_owned()));
     }
     Ok(())
@@ -287,34 +301,34 @@ fn walk(
     trail.push(real);
     let maildir = folder.join("cur").is_dir() && folder.join("new").is_dir();
     let format = if maildir { Some(Format::Email) } else { format };
-    let mut entries = Vec::new();
+    let (mut entries, mut taken) = (Vec::new(), 0);
     let Some(listed) = found.read(folder, fs::read_dir(folder))? else {
         trail.pop();
         return Ok(());
     };
     for entry in listed {
-        let path = entry.map_err(reading(folder))?.path();
+        let entry = entry.map_err(reading(folder))?;
+        let (path, name) = (entry.path(), entry.file_name());
         let is_folder = path.is_dir();
-        let mut key = path.file_name().unwrap_or_default().as_encoded_bytes().to_vec();
         let part_of_maildir = maildir && is_folder && path.join("cur").is_dir();
-        let reason = non_data_files::by_name(&String::from_utf8_lossy(&key)).filter(|reason| match reason {
+        let reason = non_data_files::by_name(&name.to_string_lossy()).filter(|reason| match reason {
             LeftOutReason::Hidden => !part_of_maildir,
             LeftOutReason::Marker => format.is_none(),
             // Folders and messages of a Maildir may be called anything else.
             _ => !is_folder && format.is_none(),
         });
-        if let Some(reason) = reason {
-            found.left_out.add(reason, || path.display().to_string());
-            continue;
+        match reason {
+            Some(reason) => found.left_out.add(reason, || path.display().to_string()),
+            None if !is_folder && found.list.is_full() => found.list.count(&path),
+            None => {
+                taken += found.list.take_entry(&name);
+                entries.push((name, is_folder));
+            }
         }
-        if is_folder {
-            // With the slash that its files' paths have, a folder sorts where its files do.
-            key.push(b'/');
-        }
-        entries.push((key, path, is_folder));
     }
-    entries.sort();
-    for (_, path, is_folder) in entries {
+    entries.sort_by(|a, b| sort_key(a).cmp(sort_key(b)));
+    for (name, is_folder) in entries {
+        let path = folder.join(name);
         if is_folder {
             walk(&path, format, trail, found)?;
             continue;
@@ -322,11 +336,18 @@ fn walk(
         let Some(shard) = found.read(&path, file_shard(&path, format))? else { continue };
         match non_data_files::by_content(&path).filter(|_| format.is_none() && shard.bytes.is_some()) {
             Some(reason) => found.left_out.add(reason, || path.display().to_string()),
-            None => found.shards.extend(shard.bytes.is_some().then_some(shard)),
+            None if shard.bytes.is_some() => found.list.push(shard),
+            None => {}
         }
     }
+    found.list.give_back(taken);
     trail.pop();
     Ok(())
+}
+
+/// The bytes that an entry of a folder is sorted by. With the slash that its files' paths have, a folder sorts where its files do.
+fn sort_key((name, is_folder): &(OsString, bool)) -> impl Iterator<Item = &u8> {
+    name.as_encoded_bytes().iter().chain(is_folder.then_some(&b'/'))
 }
 
 /// The bytes of a shard, in any order.

@@ -27,6 +27,7 @@
 //! ```
 //!
 //! - [`corpus`]: inputs named on a command line become shards in a fixed order
+//! - `shard_list`: the list of shards while it is made, within the memory that lists may take
 //! - [`reader`]: a shard becomes items
 //! - `readable`: a look at all shards before the work
 //! - [`options`]: field names and limits
@@ -55,6 +56,7 @@ pub mod options;
 mod readable;
 pub mod reader;
 mod record;
+mod shard_list;
 mod sniff;
 pub mod table;
 pub mod write;
@@ -68,5 +70,6 @@ pub use losses::{Loss, Losses, MaxRejected};
 pub use non_data_files::{LeftOutFiles, LeftOutReason};
 pub use options::{DecoderBudget, Decoding, Fields, Namespaces, ReadOptions};
 pub use reader::{Item, Reader};
+pub use shard_list::ListBudget;
 pub use sniff::Format;
 pub use table::{Rows, Table, TableRow};

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::{CorpusError, Format, MaxRejected};
+use crate::{CorpusError, Format, ListBudget, MaxRejected};
 
 /// Names of the fields or columns that make a document.
 ///
@@ -167,6 +167,8 @@ pub struct ReadOptions {
     pub others: bool,
     /// Memory for decoders.
     pub decoding: Decoding,
+    /// Memory for the list of shards.
+    pub lists: ListBudget,
     /// Files that cannot be read are left out, and are no reason to stop.
     pub skip_unreadable: bool,
     /// The number of records that may be rejected before that is a failure.
@@ -179,6 +181,7 @@ impl ReadOptions {
         ReadOptions {
             max_rejected: MaxRejected::default(),
             decoding: Decoding::default(),
+            lists: ListBudget::default(),
             skip_unreadable: false,
             ..self.clone()
         }
@@ -197,6 +200,7 @@ impl Default for ReadOptions {
             extras: Vec::new(),
             others: false,
             decoding: Decoding::default(),
+            lists: ListBudget::default(),
             skip_unreadable: false,
             max_rejected: MaxRejected::default(),
         }

@@ -1,8 +1,10 @@
 //! The context of every stage of a job: the methods and the measure of its recipe, its folder, its share of the machine.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::{Corpus, DecoderBudget, Origin, Shard};
+use lookalike_corpus::{Corpus, DecoderBudget, ListBudget, Origin, Shard};
 use lookalike_methods::OwnMeasure;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
@@ -51,6 +53,12 @@ impl Settings {
         let shape = self.shape(self.buffer_bytes(longest)?, longest);
         shape.allow(corpus);
         Ok(shape.drivers)
+    }
+
+    /// Memory for the lists of files: all that is there beside the program itself and its threads.
+    pub fn list_budget(&self) -> ListBudget {
+        let program_bytes = program_bytes(self.threads.max(1) as u64);
+        ListBudget::new(self.memory.saturating_sub(program_bytes), program_bytes)
     }
 
     /// Refuses a cap on memory that cannot hold a large text with its words, beside so many bytes; returns whether it is large, and its
@@ -140,8 +148,10 @@ const MIB: u64 = 1 << 20;
 /// Buffers have so much, however little is left.
 const LEAST_ROOM: u64 = 16 * MIB;
 
-/// Bytes of a file in the list of files and in all that is known of it, with a path of a hundred bytes.
-const PER_FILE: u64 = 400;
+/// Bytes of the program itself and of its threads.
+fn program_bytes(threads: u64) -> u64 {
+    64 * MIB + 4 * MIB * threads
+}
 
 /// The memory of a run, handed out in parts.
 #[derive(Debug, Clone, Copy)]
@@ -179,12 +189,12 @@ impl Budget {
 
     /// Returns the bytes that methods may still reserve.
     pub(crate) fn reservable(self) -> u64 {
-        self.cap.saturating_sub(64 * MIB + 4 * MIB * self.threads + self.reserved)
+        self.cap.saturating_sub(program_bytes(self.threads) + self.reserved)
     }
 
     /// The error about a cap that leaves too little for so many bytes.
     pub(crate) fn too_small_for(self, what: &str, bytes: u64) -> EngineError {
-        let needed = 64 * MIB + 4 * MIB * self.threads + self.reserved + bytes;
+        let needed = program_bytes(self.threads) + self.reserved + bytes;
         EngineError::Memory { why: what.to_owned(), needed }
     }
 
@@ -346,8 +356,9 @@ impl Context<'_> {
 
     /// Sets memory aside for the lists of files, and for what becomes known of each file.
     pub(crate) fn reserve_lists(&mut self) -> Result<(), EngineError> {
-        let files: u64 = self.corpora().map(|corpus| corpus.shards().len() as u64).sum();
-        self.budget.reserve(PER_FILE * files, &format!("a list of {files} files"))
+        let files: usize = self.corpora().map(|corpus| corpus.shards().len()).sum();
+        let bytes = self.corpora().map(Corpus::list_bytes).sum();
+        self.budget.reserve(bytes, &format!("a list of {files} files"))
     }
 
     /// The corpora that are read, those to compare with first.
@@ -382,7 +393,20 @@ pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
 
 /// Writes a small file whole or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), EngineError> {
+    write_whole_with(path, |out| out.write_all(bytes))
+}
+
+/// Writes a file whole or not at all, in the pieces that `write` makes.
+pub(crate) fn write_whole_with(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), EngineError> {
     let pending = path.with_added_extension("part");
-    std::fs::write(&pending, bytes).map_err(|error| EngineError::write(&pending, error))?;
+    let written = File::create(&pending).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| EngineError::write(&pending, error))?;
     std::fs::rename(&pending, path).map_err(|error| EngineError::write(path, error))
 }

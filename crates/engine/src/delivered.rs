@@ -101,9 +101,11 @@ pub fn put_on_disk(folder: &Path) -> Result<(), EngineError> {
 
 /// JSON for people and programs that ends with a checksum of itself.
 pub fn sealed(value: &impl Serialize) -> Vec<u8> {
-    let text = serde_json::to_string_pretty(value).expect("counts can be written");
-    let body = text.strip_suffix("\n}").unwrap_or(&text);
-    format!("{body}{CHECKSUM}{:032x}{CLOSE}", hash::digest(body.as_bytes())).into_bytes()
+    let mut text = serde_json::to_vec_pretty(value).expect("counts can be written");
+    text.truncate(text.strip_suffix(b"\n}").unwrap_or(&text).len());
+    let sum = hash::digest(&text);
+    text.extend_from_slice(format!("{CHECKSUM}{sum:032x}{CLOSE}").as_bytes());
+    text
 }
 
 /// True when JSON that [`sealed`] made is as it was made.

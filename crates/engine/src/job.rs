@@ -14,8 +14,10 @@
 //! that must see all documents first, and `compare`, refuse another list. A table in memory cannot be told from another
 //! one, so that a job on one wants a new folder.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -24,10 +26,11 @@ use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::write::sync::{sync, sync_folder};
 use lookalike_corpus::{Corpus, Loss, Origin};
 use lookalike_text::hash::{self, Secret};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::catalogue::Catalogue;
-use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
+use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole, write_whole_with};
 use crate::delivered;
 use crate::disk::estimate;
 use crate::error::EngineError;
@@ -152,8 +155,8 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// The facts about the machine and the run in `run.json`, the one file that differs from run to run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-struct RunFacts {
+#[derive(Debug, Serialize)]
+struct RunFacts<'c> {
     seconds: f64,
     seconds_by_stage: BTreeMap<&'static str, f64>,
     peak_memory_bytes: Option<u64>,
@@ -169,12 +172,22 @@ struct RunFacts {
     /// Digest of the names, sizes and times of the input files.
     inputs: String,
     /// The addresses of the input files, for programs that read them again.
-    files: Vec<String>,
+    files: FileAddresses<'c>,
     /// The outputs, as command-line options.
     outputs: String,
     /// Files that were left out of folders, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     left_out: BTreeMap<String, Vec<String>>,
+}
+
+/// The addresses of the files of a corpus, made while they are written.
+#[derive(Debug)]
+pub(crate) struct FileAddresses<'c>(pub(crate) &'c Corpus);
+
+impl Serialize for FileAddresses<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.shards().iter().filter_map(lookalike_corpus::Shard::address))
+    }
 }
 
 /// The names of what was left out of corpora, by reason.
@@ -188,8 +201,8 @@ pub(crate) fn left_out<'c>(corpora: impl Iterator<Item = &'c Corpus>) -> BTreeMa
 
 /// The mark of an input shard, taken before it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct InputMark {
-    name: String,
+pub(crate) struct InputMark<'c> {
+    name: Cow<'c, str>,
     bytes: Option<u64>,
     modified: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -197,11 +210,11 @@ pub(crate) struct InputMark {
     against: bool,
 }
 
-impl InputMark {
+impl<'c> InputMark<'c> {
     /// The marks of all files of a corpus.
-    pub(crate) fn all(corpus: &Corpus, against: bool) -> Vec<InputMark> {
-        let mark = |shard: &lookalike_corpus::Shard| InputMark {
-            name: shard.name.clone(),
+    pub(crate) fn all(corpus: &'c Corpus, against: bool) -> Vec<InputMark<'c>> {
+        let mark = |shard: &'c lookalike_corpus::Shard| InputMark {
+            name: Cow::Borrowed(&shard.name),
             bytes: shard.bytes,
             modified: shard.modified,
             digest: shard.digest,
@@ -212,9 +225,9 @@ impl InputMark {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct JobManifest {
+struct JobManifest<'c> {
     recipe: String,
-    inputs: Vec<InputMark>,
+    inputs: Vec<InputMark<'c>>,
     outputs: String,
     /// The seed of the job's secret. Whoever goes on with the job goes by the same.
     secret: String,
@@ -222,7 +235,7 @@ struct JobManifest {
     stamp: String,
 }
 
-impl JobManifest {
+impl JobManifest<'_> {
     /// The manifest that stands there, if any.
     fn read(path: &Path) -> Result<Option<Self>, EngineError> {
         let Some(line) = read_manifest(path)? else { return Ok(None) };
@@ -230,10 +243,40 @@ impl JobManifest {
         let manifest = serde_json::from_str(&line).ok();
         manifest.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
     }
+}
 
-    fn write(&self, path: &Path) -> Result<(), EngineError> {
-        let line = serde_json::to_string(self).expect("names can be written");
-        write_whole(path, format!("{line}\n{}\n", digest_of(line.as_bytes())).as_bytes())
+/// Writes a manifest, and a digest of it behind it.
+pub(crate) fn write_manifest(path: &Path, manifest: &impl Serialize) -> Result<(), EngineError> {
+    write_whole_with(path, |out| {
+        let mut out = Digested { inner: out, sum: Xxh3::new() };
+        serde_json::to_writer(&mut out, manifest)?;
+        let digest = out.sum.digest128();
+        writeln!(out.inner, "\n{digest:032x}")
+    })
+}
+
+/// XXH3-128 of a value as JSON, of which nothing is kept: there may be a million files in it.
+pub(crate) fn json_digest(value: &impl Serialize) -> u128 {
+    let mut out = Digested { inner: io::sink(), sum: Xxh3::new() };
+    serde_json::to_writer(&mut out, value).expect("names can be written");
+    out.sum.digest128()
+}
+
+/// A writer that digests what passes.
+struct Digested<W> {
+    inner: W,
+    sum: Xxh3,
+}
+
+impl<W: Write> Write for Digested<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.inner.write(bytes)?;
+        self.sum.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
     }
 }
 
@@ -243,9 +286,11 @@ pub(crate) fn read_manifest(path: &Path) -> Result<Option<String>, EngineError> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         bytes => bytes.map_err(|error| EngineError::read(path, error))?,
     };
-    let text = String::from_utf8(bytes).unwrap_or_default();
+    let mut text = String::from_utf8(bytes).unwrap_or_default();
     let (line, digest) = text.split_once('\n').unwrap_or_default();
-    Ok((digest.trim() == digest_of(line.as_bytes())).then(|| line.to_owned()))
+    let (length, whole) = (line.len(), digest.trim() == digest_of(line.as_bytes()));
+    text.truncate(length);
+    Ok(whole.then_some(text))
 }
 
 /// The fields of the `run.json` of a finished job that stand for its manifest.
@@ -346,8 +391,7 @@ impl Job {
         sweep(folder);
         let (recipe, inputs) = (self.recipe.to_toml(), self.inputs());
         let secret = format!("{:032x}", Secret::random().seed());
-        let line = serde_json::to_vec(&(&recipe, &inputs, &secret)).expect("names can be written");
-        let stamp = digest_of(&line);
+        let stamp = format!("{:032x}", json_digest(&(&recipe, &inputs, &secret)));
         let mut manifest = JobManifest { recipe, inputs, outputs: self.outputs.options(), secret, stamp };
         let path = work.join(MANIFEST);
         let before = JobManifest::read(&path)?;
@@ -364,10 +408,11 @@ impl Job {
         // What cannot be read ends it here, before anything is touched.
         let secret = secret_of(&manifest.secret, &path)?;
         let stamp = number_of(&manifest.stamp, &path)?;
-        let (journal, recovered) = begin_journal(folder, before.is_some(), || manifest.write(&path))?;
+        let (journal, recovered) =
+            begin_journal(folder, before.is_some(), || write_manifest(&path, &manifest))?;
         if let Some(before) = before.filter(|before| before.inputs != manifest.inputs) {
             self.resume_with_new_inputs(folder, stamp, &before.inputs, &manifest.inputs)?;
-            manifest.write(&path)?;
+            write_manifest(&path, &manifest)?;
         }
         Ok(Opened::Open(Box::new(OpenJob {
             job: self,
@@ -423,8 +468,8 @@ impl Job {
     fn require_same_recipe(
         &self,
         folder: &Path,
-        before: &JobManifest,
-        now: &JobManifest,
+        before: &JobManifest<'_>,
+        now: &JobManifest<'_>,
     ) -> Result<(), EngineError> {
         if before.recipe != now.recipe {
             let differences = match JobRecipe::from_toml(&before.recipe) {
@@ -445,8 +490,8 @@ impl Job {
         &self,
         folder: &Path,
         stamp: u128,
-        before: &[InputMark],
-        now: &[InputMark],
+        before: &[InputMark<'_>],
+        now: &[InputMark<'_>],
     ) -> Result<(), EngineError> {
         let refuse = |what| Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         let panel = self.recipe.panel()?;
@@ -459,8 +504,8 @@ impl Job {
         }
         let work = folder.join(WORK);
         let (old, new) = (marked_units(before), marked_units(now));
-        let there: HashMap<(&str, bool), &InputMark> =
-            now.iter().map(|mark| ((mark.name.as_str(), mark.against), mark)).collect();
+        let there: HashMap<(&str, bool), &InputMark<'_>> =
+            now.iter().map(|mark| ((&*mark.name, mark.against), mark)).collect();
         let mut stay = HashSet::new();
         for (number, unit) in old.iter().enumerate() {
             let name = format!("u{number:06}");
@@ -468,7 +513,7 @@ impl Job {
                 continue;
             }
             for mark in *unit {
-                match there.get(&(mark.name.as_str(), mark.against)) {
+                match there.get(&(&*mark.name, mark.against)) {
                     Some(same) if *same == mark => {}
                     Some(other) => return refuse(changed(std::slice::from_ref(mark), &[(*other).clone()])),
                     None => return refuse(format!("{} was read already and is gone", mark.name)),
@@ -510,10 +555,10 @@ impl Job {
     }
 
     fn inputs_digest(&self) -> String {
-        digest_of(&serde_json::to_vec(&self.inputs()).expect("names can be written"))
+        format!("{:032x}", json_digest(&self.inputs()))
     }
 
-    fn inputs(&self) -> Vec<InputMark> {
+    fn inputs(&self) -> Vec<InputMark<'_>> {
         let mut all = self.against.as_ref().map_or_else(Vec::new, |corpus| InputMark::all(corpus, true));
         all.extend(InputMark::all(&self.corpus, false));
         all
@@ -711,7 +756,7 @@ pub fn begin_anew(folder: &Path) -> Result<(), EngineError> {
 }
 
 /// The units of marked shards, those to compare with first.
-fn marked_units(marks: &[InputMark]) -> Vec<&[InputMark]> {
+fn marked_units<'m, 'c>(marks: &'m [InputMark<'c>]) -> Vec<&'m [InputMark<'c>]> {
     let (against, own) = marks.split_at(marks.partition_point(|mark| mark.against));
     let mut units = Vec::new();
     for side in [against, own] {
@@ -721,13 +766,14 @@ fn marked_units(marks: &[InputMark]) -> Vec<&[InputMark]> {
     units
 }
 
-pub(crate) fn changed(before: &[InputMark], now: &[InputMark]) -> String {
+pub(crate) fn changed(before: &[InputMark<'_>], now: &[InputMark<'_>]) -> String {
     for (old, new) in before.iter().zip(now) {
         if old.name != new.name || old.against != new.against {
             return format!("{} was there and now {} is", old.name, new.name);
         }
         if old.bytes != new.bytes {
-            let size = |mark: &InputMark| mark.bytes.map_or("unknown".to_owned(), |bytes| bytes.to_string());
+            let size =
+                |mark: &InputMark<'_>| mark.bytes.map_or("unknown".to_owned(), |bytes| bytes.to_string());
             return format!("{} had {} bytes and has {}", old.name, size(old), size(new));
         }
         if old.modified != new.modified {
@@ -852,7 +898,7 @@ impl OpenJob {
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             inputs: self.job.inputs_digest(),
-            files: self.job.corpus.shards().iter().filter_map(lookalike_corpus::Shard::address).collect(),
+            files: FileAddresses(&self.job.corpus),
             outputs: self.job.outputs.options(),
             left_out: left_out(self.job.against.iter().chain([&self.job.corpus])),
         };

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::Corpus;
-use lookalike_text::hash::{self, Secret};
+use lookalike_text::hash::Secret;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +20,9 @@ use crate::delivered;
 use crate::error::EngineError;
 use crate::folder;
 use crate::job::{
-    InputMark, LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, changed, digest_of, holds_job, is_empty,
-    left_out, lock, peak_memory, read_manifest, refuse_unreadable, secret_of, sweep,
+    FileAddresses, InputMark, LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, changed, holds_job,
+    is_empty, json_digest, left_out, lock, peak_memory, read_manifest, refuse_unreadable, secret_of, sweep,
+    write_manifest,
 };
 use crate::recipe::differences;
 use crate::stdin;
@@ -55,9 +56,9 @@ pub struct Workplace {
 
 /// The identity of a piece of work, by which a later process recognises it.
 #[derive(Debug, Serialize, Deserialize)]
-struct JobManifest {
+struct JobManifest<'c> {
     recipe: String,
-    inputs: Vec<Vec<InputMark>>,
+    inputs: Vec<Vec<InputMark<'c>>>,
     /// The seed of the secret that equal things are told by. Whoever goes on with the work goes by the same.
     secret: String,
 }
@@ -70,7 +71,7 @@ struct FinishedRun {
 
 /// The facts about the machine and the run in `run.json`, the one file that differs from run to run.
 #[derive(Debug, Serialize)]
-struct RunFacts {
+struct RunFacts<'c> {
     seconds: f64,
     seconds_by_stage: BTreeMap<&'static str, f64>,
     peak_memory_bytes: Option<u64>,
@@ -82,7 +83,7 @@ struct RunFacts {
     finished: u64,
     inputs: String,
     /// The addresses of the input files.
-    files: Files,
+    files: Files<'c>,
     /// Files that were left out of folders, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     left_out: BTreeMap<String, Vec<String>>,
@@ -91,16 +92,16 @@ struct RunFacts {
 /// The addresses of input files: one list for one corpus, as in a job, or one list for each of several.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Files {
-    One(Vec<String>),
-    Several(Vec<Vec<String>>),
+enum Files<'c> {
+    One(FileAddresses<'c>),
+    Several(Vec<FileAddresses<'c>>),
 }
 
-impl Files {
-    fn new(mut files: Vec<Vec<String>>) -> Self {
-        match files.len() {
-            1 => Files::One(files.swap_remove(0)),
-            _ => Files::Several(files),
+impl<'c> Files<'c> {
+    fn new(corpora: &'c [Corpus]) -> Self {
+        match corpora {
+            [only] => Files::One(FileAddresses(only)),
+            several => Files::Several(several.iter().map(FileAddresses).collect()),
         }
     }
 }
@@ -146,7 +147,7 @@ impl Workplace {
             stdin::receive(corpus, &work)?;
         }
         sweep(folder);
-        let name = serde_json::to_vec(&(recipe, marks(corpora))).expect("names can be written");
+        let name = json_digest(&(recipe, marks(corpora)));
         let secret = format!("{:032x}", Secret::random().seed());
         let mut manifest = JobManifest { recipe: recipe.to_owned(), inputs: marks(corpora), secret };
         let path = work.join(MANIFEST);
@@ -157,13 +158,12 @@ impl Workplace {
         }
         // One that cannot be read ends it here, before anything is touched.
         let secret = secret_of(&manifest.secret, &path)?;
-        let (journal, recovered) = begin_journal(folder, begun, || manifest.write(&path))?;
-        let line = serde_json::to_vec(&manifest).expect("names can be written");
+        let (journal, recovered) = begin_journal(folder, begun, || write_manifest(&path, &manifest))?;
         Ok(Some(Workplace {
             folder: folder.to_owned(),
             secret,
-            stamp: hash::digest(&line),
-            name: hash::digest(&name),
+            stamp: json_digest(&manifest),
+            name,
             recipe: recipe.to_owned(),
             inputs: inputs_digest(corpora),
             corpora: corpora.to_vec(),
@@ -247,8 +247,6 @@ impl Workplace {
     /// Writes the last files and takes the scratch folder away. From then on the work is finished.
     pub fn finish(mut self, settings: &Settings, summary: &impl Serialize) -> Result<(), EngineError> {
         self.corpora.iter().try_for_each(Corpus::check)?;
-        let files =
-            |corpus: &Corpus| corpus.shards().iter().filter_map(lookalike_corpus::Shard::address).collect();
         let facts = RunFacts {
             seconds: self.begun.elapsed().as_secs_f64(),
             seconds_by_stage: std::mem::take(&mut self.seconds),
@@ -260,7 +258,7 @@ impl Workplace {
             system: std::env::consts::OS,
             finished: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
             inputs: std::mem::take(&mut self.inputs),
-            files: Files::new(self.corpora.iter().map(files).collect()),
+            files: Files::new(&self.corpora),
             left_out: left_out(self.corpora.iter()),
         };
         self.write(RECIPE, self.recipe.as_bytes())?;
@@ -272,12 +270,12 @@ impl Workplace {
     }
 }
 
-fn marks(corpora: &[Corpus]) -> Vec<Vec<InputMark>> {
+fn marks(corpora: &[Corpus]) -> Vec<Vec<InputMark<'_>>> {
     corpora.iter().enumerate().map(|(number, corpus)| InputMark::all(corpus, number > 0)).collect()
 }
 
 fn inputs_digest(corpora: &[Corpus]) -> String {
-    digest_of(&serde_json::to_vec(&marks(corpora)).expect("names can be written"))
+    format!("{:032x}", json_digest(&marks(corpora)))
 }
 
 /// True when the same work is finished there.
@@ -304,12 +302,12 @@ fn finished(folder: &Path, recipe: &str, corpora: &mut [Corpus]) -> Result<bool,
     Ok(true)
 }
 
-impl JobManifest {
+impl JobManifest<'_> {
     /// Refuses other work than was begun in the folder. Returns the manifest that stands there; nothing when nothing was begun, or nothing
     /// survived that says what.
     fn read_matching(&self, folder: &Path, path: &Path) -> Result<Option<Self>, EngineError> {
         let Some(line) = read_manifest(path)? else { return Ok(None) };
-        let Ok(before) = serde_json::from_str::<JobManifest>(&line) else {
+        let Ok(before) = serde_json::from_str::<Self>(&line) else {
             return Err(EngineError::Request(format!(
                 "{} holds a job of another command that was not finished; name another folder",
                 folder.display()
@@ -324,11 +322,6 @@ impl JobManifest {
             return Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         }
         Ok(Some(before))
-    }
-
-    fn write(&self, path: &Path) -> Result<(), EngineError> {
-        let line = serde_json::to_string(self).expect("names can be written");
-        write_whole(path, format!("{line}\n{}\n", digest_of(line.as_bytes())).as_bytes())
     }
 }
 

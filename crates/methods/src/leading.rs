@@ -12,6 +12,12 @@ pub(crate) fn first_n(
 ) {
     leading.clear();
     for item in 0..items {
+        // Most items come behind all that lead, which one comparison tells.
+        if leading.len() == count
+            && leading.last().is_some_and(|&last| order(last as usize, item) != Ordering::Greater)
+        {
+            continue;
+        }
         let place = leading.binary_search_by(|&other| order(other as usize, item));
         if let Err(place) = place
             && place < count

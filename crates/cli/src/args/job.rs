@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::{Args, Subcommand, ValueEnum};
 use lookalike::corpus::write::RowFormat;
-use lookalike::corpus::{MaxRejected, ReadOptions};
+use lookalike::corpus::{ListBudget, MaxRejected, ReadOptions};
 use lookalike::engine::job::begin_anew;
 use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
@@ -171,6 +172,10 @@ pub struct ResourceArgs {
     /// of a smaller one; 100% takes whatever can be read. Of two corpora each counts by itself.
     #[arg(long, value_name = "N|SHARE", help_heading = "Work", value_parser = max_rejected)]
     pub max_rejected: Option<MaxRejected>,
+
+    /// Memory for the lists of files of all inputs.
+    #[arg(skip)]
+    lists: OnceLock<ListBudget>,
 }
 
 /// The beginning of a job: anew or not, and with which files.
@@ -429,9 +434,10 @@ pub enum ClusterArg {
 }
 
 impl ResourceArgs {
-    /// Options of reading with the number of records that may be rejected.
+    /// Options of reading with the number of records that may be rejected, and the memory for lists of files, which all inputs share.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
-        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
+        let lists = self.lists.get_or_init(|| self.settings(SpoolArg::Auto).list_budget()).clone();
+        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), lists, ..options }
     }
 
     /// Returns the threads, memory and spool of the job.

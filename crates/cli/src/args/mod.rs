@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use lookalike::corpus::{Corpus, Fields, Format, MaxRejected, Namespaces, ReadOptions};
+use lookalike::corpus::{Corpus, Fields, Format, ListBudget, MaxRejected, Namespaces, ReadOptions};
 use lookalike::engine::{Settings, Spool};
 use lookalike::request::{self, DocumentOptions, size};
 use lookalike::text::Profile;
@@ -231,8 +231,9 @@ pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result
 impl InputArgs {
     /// Opens the corpus that was asked for, however many of its records are rejected. Nothing of it is read: a caller with a cap on
     /// memory bounds the decoders first, and then calls [`Corpus::check_first_records`] for the fields that were named.
-    pub fn corpus(&self) -> Result<Corpus, Failure> {
-        self.corpus_with(ReadOptions { max_rejected: MaxRejected::EVERYTHING, ..self.reading.options() })
+    pub fn corpus(&self, lists: ListBudget) -> Result<Corpus, Failure> {
+        let max_rejected = MaxRejected::EVERYTHING;
+        self.corpus_with(ReadOptions { max_rejected, lists, ..self.reading.options() })
     }
 
     /// Opens it with other options than were typed.
@@ -420,9 +421,14 @@ impl WorkArgs {
         Ok(Settings { threads, ..settings })
     }
 
-    /// Options of reading with the number of records that may be rejected.
+    /// Options of reading with the number of records that may be rejected, and the memory for the list of files.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
-        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), ..options }
+        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), lists: self.lists(), ..options }
+    }
+
+    /// Memory for the list of files.
+    pub fn lists(&self) -> ListBudget {
+        request::settings(None, self.memory, Spool::Auto).list_budget()
     }
 }
 

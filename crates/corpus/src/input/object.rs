@@ -28,7 +28,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use self::address::{Address, Scheme};
 use self::ranges::Ranges;
-use crate::{CorpusError, LeftOutFiles, Shard};
+use crate::shard_list::ShardList;
+use crate::{CorpusError, LeftOutFiles};
 
 /// A store that can also list by a prefix that ends within a name, which patterns need.
 trait Bucket: ObjectStore + PaginatedListStore {}
@@ -37,18 +38,22 @@ impl<T: ObjectStore + PaginatedListStore> Bucket for T {}
 
 /// The shards that an address names: one object, all below a prefix, or all that a pattern matches; and bucket and key of the
 /// folder that they lie in.
-pub(crate) fn list(input: &str, left_out: &mut LeftOutFiles) -> Result<(Vec<Shard>, String), CorpusError> {
+pub(crate) fn list(
+    input: &str,
+    list: &mut ShardList,
+    left_out: &mut LeftOutFiles,
+) -> Result<String, CorpusError> {
     let reading = |source| CorpusError::Read { name: input.to_owned(), source };
     let address = Address::parse(input).map_err(reading)?;
     let bucket = connect(&address).map_err(reading)?;
-    let found = on_own_runtime(listing::find(&*bucket, &address, left_out))
+    let before = list.files();
+    let folder = on_own_runtime(listing::find(&*bucket, &address, list, left_out))
         .and_then(|found| found)
         .map_err(reading)?;
-    let (shards, folder) = found;
-    if shards.is_empty() {
+    if list.files() == before {
         return Err(CorpusError::NoInput { input: input.to_owned() });
     }
-    Ok((shards, format!("{}/{folder}", address.bucket).trim_end_matches('/').to_owned()))
+    Ok(format!("{}/{folder}", address.bucket).trim_end_matches('/').to_owned())
 }
 
 /// The bytes of one object. Waits for the first of them, so that an object that is not there fails here.

@@ -12,39 +12,42 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::address::{Address, KeyPattern};
 use super::{Bucket, to_io_error};
 use crate::non_data_files::{self, LeftOutFiles};
+use crate::shard_list::ShardList;
 use crate::{Origin, Shard};
 
-/// The shards that `address` names, in the order of their keys' bytes, and the key of the folder that they lie in; none when
-/// nothing is there. They are named later, when all inputs are known.
+/// Adds the shards that `address` names, in the order of their keys' bytes; returns the key of the folder that they lie in. They are
+/// named later, when all inputs are known.
 ///
 /// Below a prefix, what the names of objects or of their folders tell to be no data is left out.
 pub(super) async fn find(
     bucket: &dyn Bucket,
     address: &Address<'_>,
+    list: &mut ShardList,
     left_out: &mut LeftOutFiles,
-) -> io::Result<(Vec<Shard>, String)> {
+) -> io::Result<String> {
     if address.is_pattern() {
-        let Some(pattern) = KeyPattern::new(address.key) else { return Ok(Default::default()) };
-        let found = all(bucket, pattern.fixed, |key| pattern.takes(key)).await.map_err(to_io_error)?;
-        return Ok((shards(address, &found), pattern.folder().to_owned()));
+        let Some(pattern) = KeyPattern::new(address.key) else { return Ok(String::new()) };
+        all(bucket, pattern.fixed, address, list, |key| pattern.takes(key)).await.map_err(to_io_error)?;
+        return Ok(pattern.folder().to_owned());
     }
     let folder = || address.key.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
     let single = single(bucket, address).await?;
     if let Some(object) = single.as_ref().filter(|object| object.size > 0) {
-        return Ok((vec![shard(address, object)], folder()));
+        list.push(shard(address, object));
+        return Ok(folder());
     }
-    let prefix = address.prefix();
-    let mut found = all(bucket, &prefix, |_| true).await.map_err(to_io_error)?;
-    found.retain(|object| {
-        let key = object.location.as_ref();
+    let (prefix, before) = (address.prefix(), list.files());
+    let is_data = |key: &str| {
         let reason = key.get(prefix.len()..).and_then(non_data_files::by_key);
         reason.into_iter().for_each(|reason| left_out.add(reason, || address.with_key(key)));
         reason.is_none()
-    });
-    if let (Some(object), true) = (&single, found.is_empty()) {
-        return Ok((vec![shard(address, object)], folder()));
+    };
+    all(bucket, &prefix, address, list, is_data).await.map_err(to_io_error)?;
+    if let (Some(object), true) = (&single, list.files() == before) {
+        list.push(shard(address, object));
+        return Ok(folder());
     }
-    Ok((shards(address, &found), prefix))
+    Ok(prefix)
 }
 
 /// The object of exactly this key, if there is one.
@@ -68,31 +71,30 @@ pub(super) async fn describe(
     Ok(store.get_opts(path, options).await?.meta)
 }
 
-/// Lists all objects with content whose keys begin with `prefix` and for which `wanted` is true.
+/// Adds all objects with content whose keys begin with `prefix` and for which `wanted` is true.
 async fn all(
     bucket: &dyn Bucket,
     prefix: &str,
-    wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<ObjectMeta>, Error> {
+    address: &Address<'_>,
+    list: &mut ShardList,
+    mut wanted: impl FnMut(&str) -> bool,
+) -> Result<(), Error> {
     let prefix = Some(prefix).filter(|prefix| !prefix.is_empty());
-    let mut found = Vec::new();
+    let before = list.files();
     let mut page_token = None;
     loop {
         let options = PaginatedListOptions { page_token, ..PaginatedListOptions::default() };
         let page = bucket.list_paginated(prefix, options).await?;
-        let objects = page.result.objects.into_iter();
-        found.extend(objects.filter(|object| object.size > 0 && wanted(object.location.as_ref())));
+        let objects = page.result.objects.iter();
+        let found = objects.filter(|object| object.size > 0 && wanted(object.location.as_ref()));
+        found.for_each(|object| list.push(shard(address, object)));
         page_token = page.page_token;
         if page_token.is_none() {
             // Not every store lists in this order.
-            found.sort_by(|a, b| a.location.cmp(&b.location));
-            return Ok(found);
+            list.sort_objects(before);
+            return Ok(());
         }
     }
-}
-
-fn shards(address: &Address, objects: &[ObjectMeta]) -> Vec<Shard> {
-    objects.iter().map(|object| shard(address, object)).collect()
 }
 
 fn shard(address: &Address, object: &ObjectMeta) -> Shard {

@@ -1,0 +1,236 @@
+//! The list of a corpus's shards while it is made, within the memory that lists may take.
+//!
+//! A folder may hold millions of files, and their paths alone can be more than a process may take. Shards are therefore
+//! counted as they are found, and kept only while there is memory for them. Behind the bound the rest is counted and not
+//! kept, so that the refusal names the memory that would do.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{CorpusError, Origin, Shard};
+
+/// Memory for the lists of files of a process. All clones share it.
+#[derive(Debug, Clone)]
+pub struct ListBudget(Arc<ListMemory>);
+
+#[derive(Debug)]
+struct ListMemory {
+    /// Bytes that all lists may take.
+    bytes: u64,
+    /// Bytes that the process needs beside them.
+    other_bytes: u64,
+    taken: AtomicU64,
+}
+
+impl Default for ListBudget {
+    /// No bound.
+    fn default() -> Self {
+        ListBudget::new(u64::MAX, 0)
+    }
+}
+
+impl PartialEq for ListBudget {
+    /// Returns true for any two: the documents that are read do not depend on it.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for ListBudget {}
+
+impl ListBudget {
+    /// Lets all lists take `bytes` bytes; the process needs `other_bytes` beside them, which a refusal adds to what it asks for.
+    pub fn new(bytes: u64, other_bytes: u64) -> Self {
+        ListBudget(Arc::new(ListMemory { bytes, other_bytes, taken: AtomicU64::new(0) }))
+    }
+
+    /// Takes `bytes` more; false when that is too much. What was taken stays taken.
+    fn take(&self, bytes: u64) -> bool {
+        self.0.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.0.bytes
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.0.taken.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// The error about lists that are too long, with the memory that would do for all that was taken.
+    fn refuse(&self, files: u64) -> CorpusError {
+        let taken = self.0.taken.load(Ordering::Relaxed);
+        CorpusError::Memory { why: format!("a list of {files} files"), needed: self.0.other_bytes + taken }
+    }
+}
+
+/// Bytes that a file takes beside its path and name: its entry in the list and in a copy while the list grows, the mark by which a job
+/// knows it again, and the counts of its records, in memory and as the text of a small file that is written or read whole.
+const BYTES_PER_FILE: u64 = 640;
+
+/// Bytes that a shard takes in the list of its corpus and wherever jobs keep something of each shard.
+pub(crate) fn shard_bytes(shard: &Shard) -> u64 {
+    address_bytes(match &shard.origin {
+        Origin::File(path) => path.as_os_str().len(),
+        Origin::Object(address) => address.len(),
+        Origin::Stdin | Origin::Memory(_) | Origin::Table(_) => 0,
+    })
+}
+
+/// Bytes that a shard takes whose address is so long. Its name is a part of the address, and both stand in a file of the job, too.
+fn address_bytes(length: usize) -> u64 {
+    BYTES_PER_FILE + 3 * length as u64
+}
+
+#[cfg(feature = "object-store")]
+fn object_address(shard: &Shard) -> &str {
+    match &shard.origin {
+        Origin::Object(address) => address,
+        _ => "",
+    }
+}
+
+/// Bytes of an entry of a folder that waits to be sorted, beside its name.
+const ENTRY_BYTES: u64 = 48;
+
+/// The shards that were found so far, as far as there is memory for them.
+#[derive(Debug)]
+pub(crate) struct ShardList {
+    budget: ListBudget,
+    shards: Vec<Shard>,
+    files: u64,
+    full: bool,
+}
+
+impl ShardList {
+    pub(crate) fn new(budget: ListBudget) -> Self {
+        ShardList { budget, shards: Vec::new(), files: 0, full: false }
+    }
+
+    /// Shards that were found, kept or not.
+    pub(crate) fn files(&self) -> u64 {
+        self.files
+    }
+
+    /// True when there was too little memory, so that what follows is only counted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// Adds a shard, or only counts it where there is no memory left.
+    pub(crate) fn push(&mut self, shard: Shard) {
+        self.files += 1;
+        self.take(shard_bytes(&shard));
+        if !self.full {
+            self.shards.push(shard);
+        }
+    }
+
+    /// Counts a file that there is no memory for.
+    pub(crate) fn count(&mut self, path: &Path) {
+        self.files += 1;
+        self.take(address_bytes(path.as_os_str().len()));
+    }
+
+    /// Takes memory for an entry of a folder that is about to be sorted; returns how much.
+    pub(crate) fn take_entry(&mut self, name: &OsStr) -> u64 {
+        let bytes = ENTRY_BYTES + name.len() as u64;
+        self.take(bytes);
+        bytes
+    }
+
+    /// Gives back what the entries of a folder took.
+    pub(crate) fn give_back(&mut self, bytes: u64) {
+        self.budget.give_back(bytes);
+    }
+
+    fn take(&mut self, bytes: u64) {
+        if !self.budget.take(bytes) {
+            self.full = true;
+            // Nobody will read them.
+            self.shards = Vec::new();
+        }
+    }
+
+    /// Sorts the shards behind the first `from` by their addresses.
+    #[cfg(feature = "object-store")]
+    pub(crate) fn sort_objects(&mut self, from: u64) {
+        if self.full {
+            return;
+        }
+        self.shards[from as usize..].sort_by(|a, b| object_address(a).cmp(object_address(b)));
+    }
+
+    /// The shards in the order in which they were found.
+    ///
+    /// # Errors
+    /// When there is too little memory for the list.
+    pub(crate) fn finish(self) -> Result<Vec<Shard>, CorpusError> {
+        if self.full { Err(self.budget.refuse(self.files)) } else { Ok(self.shards) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn shard(number: usize) -> Shard {
+        Shard::new(Origin::File(PathBuf::from(format!("/corpus/{number:04}"))))
+    }
+
+    fn listed(budget: &ListBudget, files: usize) -> Result<Vec<Shard>, CorpusError> {
+        let mut list = ShardList::new(budget.clone());
+        (0..files).for_each(|number| list.push(shard(number)));
+        assert_eq!(list.files(), files as u64);
+        list.finish()
+    }
+
+    #[test]
+    fn a_list_that_fits_has_all_shards() {
+        let budget = ListBudget::new(10 * shard_bytes(&shard(0)), 0);
+        assert_eq!(listed(&budget, 10).unwrap(), (0..10).map(shard).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_refusal_names_the_memory_for_all_files_that_does() {
+        let each = shard_bytes(&shard(0));
+        let refused = listed(&ListBudget::new(10 * each, 1000), 25).unwrap_err();
+        let CorpusError::Memory { why, needed } = refused else { panic!("{refused:?}") };
+        assert_eq!((why.as_str(), needed), ("a list of 25 files", 1000 + 25 * each));
+        assert_eq!(listed(&ListBudget::new(needed - 1000, 1000), 25).unwrap().len(), 25);
+    }
+
+    #[test]
+    fn two_corpora_share_what_there_is() {
+        let budget = ListBudget::new(10 * shard_bytes(&shard(0)), 0);
+        assert!(listed(&budget, 6).is_ok());
+        assert!(listed(&budget, 6).is_err());
+    }
+
+    #[test]
+    fn nothing_is_kept_of_a_list_that_is_too_long() {
+        let mut list = ShardList::new(ListBudget::new(3 * shard_bytes(&shard(0)), 0));
+        (0..1000).for_each(|number| list.push(shard(number)));
+        assert_eq!((list.files(), list.shards.capacity()), (1000, 0));
+    }
+
+    #[test]
+    fn files_that_are_only_counted_are_charged_like_others() {
+        let each = shard_bytes(&shard(0));
+        let mut list = ShardList::new(ListBudget::new(each, 0));
+        let entries = list.take_entry(OsStr::new("0000")) + list.take_entry(OsStr::new("0001"));
+        assert!(!list.is_full());
+        list.push(shard(0));
+        assert!(list.is_full());
+        list.count(Path::new("/corpus/0001"));
+        list.give_back(entries);
+        let refused = list.finish().unwrap_err();
+        assert!(matches!(refused, CorpusError::Memory { needed, .. } if needed == 2 * each), "{refused:?}");
+    }
+
+    #[test]
+    fn longer_paths_take_more() {
+        let long = Shard::new(Origin::File(PathBuf::from("x".repeat(500))));
+        assert!(shard_bytes(&long) > shard_bytes(&shard(0)) + 1000);
+    }
+}
