@@ -648,6 +648,7 @@ impl Read for CountingReader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ListBudget;
 
     fn names(inputs: &[&Path]) -> Vec<String> {
         let inputs: Vec<String> = inputs.iter().map(|path| path.display().to_string()).collect();
@@ -696,6 +697,31 @@ mod tests {
         let nothing = root.path().join("*.warc").display().to_string();
         let error = Corpus::open(&[nothing], ReadOptions::default()).unwrap_err().to_string();
         assert!(error.ends_with("is neither a file, a folder nor a pattern that matches one"), "{error}");
+    }
+
+    #[test]
+    fn a_list_of_files_that_is_too_long_is_refused_with_what_would_do() {
+        let root = tempfile::tempdir().unwrap();
+        for number in 0..50 {
+            let folder = root.path().join(format!("{}", number % 5));
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join(format!("{number}.txt")), "text").unwrap();
+        }
+        let within = |bytes| {
+            let options = ReadOptions { lists: ListBudget::new(bytes, 1 << 20), ..ReadOptions::default() };
+            Corpus::open(&[root.path()], options)
+        };
+        let needed = |refused| match refused {
+            Err(CorpusError::Memory { why, needed }) => {
+                assert_eq!(why, "a list of 50 files");
+                needed - (1 << 20)
+            }
+            other => panic!("{other:?}"),
+        };
+        let most = needed(within(20_000));
+        // Whether the list became too long early or late, all files are in the figure.
+        assert_eq!(needed(within(100)), most);
+        assert_eq!(within(most + 10_000).unwrap().shards().len(), 50);
     }
 
     #[test]

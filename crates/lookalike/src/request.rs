@@ -1,6 +1,7 @@
 //! Recipes from options. The command line and the Python package both use this module, so that they have the same defaults and the same
 //! error messages.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -234,15 +235,16 @@ fn read_recipe(path: &Path, task: Task) -> Result<JobRecipe, EngineError> {
     Ok(recipe)
 }
 
-/// Adds a number to names that come again.
+/// Adds a number to names that come again, so that no two are alike: a number that another name bears already is passed over.
 pub fn number_duplicates(names: &mut [String], before: &str) {
-    let mut seen: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
+    let mut taken: BTreeSet<String> = names.iter().cloned().collect();
+    let mut seen = BTreeSet::new();
     for name in names {
-        let times = seen.entry(name.clone()).or_default();
-        *times += 1;
-        if *times > 1 {
-            name.push_str(&format!("{before}{times}"));
+        if seen.insert(name.clone()) {
+            continue;
         }
+        let mut numbered = (2..).map(|number: u64| format!("{name}{before}{number}"));
+        *name = numbered.find(|numbered| taken.insert(numbered.clone())).expect("numbers do not end");
     }
 }
 
@@ -391,5 +393,12 @@ mod tests {
         let mut names = ["a", "b", "a"].map(str::to_owned);
         number_duplicates(&mut names, " #");
         assert_eq!(names, ["a", "b", "a #2"]);
+    }
+
+    #[test]
+    fn a_number_that_another_name_bears_is_passed_over() {
+        let mut names = ["web", "web", "web-2", "web", "web-2"].map(str::to_owned);
+        number_duplicates(&mut names, "-");
+        assert_eq!(names, ["web", "web-3", "web-2", "web-4", "web-2-2"]);
     }
 }

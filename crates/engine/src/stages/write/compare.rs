@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::classes::{Classes, counts_as_equal};
 use super::member_rows::admit_row;
-use super::{StageCounts, initial_findings, rejected};
+use super::{StageCounts, initial_findings, pair_sorter, rejected};
 use crate::catalogue::{Bits, Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::disk::forecast;
@@ -146,9 +146,7 @@ pub(crate) fn write(
     findings.summary.kept = findings.summary.documents - findings.summary.rejected;
     let classes = Classes::load(ctx)?;
     let mut large_groups = LargeGroups::new(ctx, catalogue);
-    existing(&ctx.run_location("pairing"))?.iter().try_for_each(|path| remove_if_there(path))?;
-    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
-    let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
+    let mut sorter = pair_sorter(ctx, catalogue)?;
     let total = count_pairs(ctx, catalogue, &classes)?;
     // In sorted files, and then in one.
     let in_one_file = total.saturating_mul(Pairs.width() as u64);

@@ -22,13 +22,16 @@ pub(crate) mod shards;
 mod shares;
 
 use crate::catalogue::Catalogue;
-use crate::context::Context;
+use crate::context::{Context, remove_if_there};
+use crate::error::EngineError;
 use crate::job::Summary;
 use crate::recipe::{ClusterRule, Task};
 use crate::results::Findings;
 use crate::stages::collapse::ClassCounts;
 use crate::stages::group::CandidateCounts;
+use crate::stages::verify::Pairs;
 use crate::stages::verify::tally::Tally;
+use crate::store::sort::{Sorter, existing};
 
 /// The counts of the stages before this one.
 #[derive(Debug, Clone)]
@@ -36,6 +39,14 @@ pub(crate) struct StageCounts {
     pub(crate) collapsed: ClassCounts,
     pub(crate) proposed: CandidateCounts,
     pub(crate) tally: Tally,
+}
+
+/// A sorter for the pairs of documents that are written; what an earlier process left of them goes.
+fn pair_sorter(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Sorter<Pairs>, EngineError> {
+    let location = ctx.run_location("pairing");
+    existing(&location)?.iter().try_for_each(|path| remove_if_there(path))?;
+    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
+    Ok(Sorter::new(location, Pairs, memory))
 }
 
 /// The findings of a job as far as the stages before this one tell them.

@@ -6,7 +6,7 @@ use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 
 use super::classes::{Classes, counts_as_equal};
 use super::member_rows::MemberRows;
-use super::{StageCounts, initial_findings, rejected};
+use super::{StageCounts, initial_findings, pair_sorter, rejected};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::disk::forecast;
@@ -16,7 +16,7 @@ use crate::results::Findings;
 use crate::stages::group;
 use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::store::file::Run;
-use crate::store::sort::{Codec, Sorter, couple, existing, uncouple};
+use crate::store::sort::{Codec, Sorter, couple, uncouple};
 
 const PAIRS: &[Column] = &[
     Column::new("a", Kind::Text),
@@ -49,11 +49,7 @@ pub(crate) fn write(
     ctx.begin("write", None, false);
     let mut findings = initial_findings(ctx, catalogue, &stages);
     findings.summary.kept = findings.summary.documents - findings.summary.rejected;
-    for run in existing(&ctx.run_location("pairing"))? {
-        crate::context::remove_if_there(&run)?;
-    }
-    let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
-    let mut sorter = Sorter::new(ctx.run_location("pairing"), Pairs, memory);
+    let mut sorter = pair_sorter(ctx, catalogue)?;
     let classes = Classes::load(ctx)?;
     let total = count_pairs(ctx, catalogue, &classes)?;
     let table = match (outputs.format, outputs.suffix) {
@@ -89,9 +85,9 @@ fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> R
                 large_groups.push(pair);
                 continue;
             }
+            ctx.count_finished_pairs(ours.len() as u64 * theirs.len() as u64);
             for &left in ours {
                 for &right in theirs {
-                    ctx.count_finished_pairs(1);
                     match left < right {
                         true => sorter.push((couple(left, right), forward, backward, flags))?,
                         false => {
