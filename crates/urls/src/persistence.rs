@@ -9,6 +9,7 @@ use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;
 use lookalike::engine::store::strings::{self, OrderedStrings};
+use lookalike::tables::snapshots;
 use lookalike_overlap::interval::wilson;
 use lookalike_overlap::persistence::half_life;
 use serde::Serialize;
@@ -242,42 +243,11 @@ struct Files {
     name: String,
 }
 
-const HEADS: [&str; 28] = [
-    "tld",
-    "snapshot",
-    "name",
-    "left_urls",
-    "still",
-    "still_share",
-    "still_low",
-    "still_high",
-    "measured",
-    "unchanged",
-    "unchanged_share",
-    "near",
-    "near_share",
-    "urls",
-    "always",
-    "always_share",
-    "new",
-    "mean_similarity",
-    "shingles_there",
-    "shingles_all",
-    "kept",
-    "kept_share",
-    "measured_since",
-    "unchanged_since",
-    "unchanged_since_share",
-    "near_since",
-    "near_since_share",
-    "mean_similarity_since",
-];
-
 impl Files {
     fn create(ctx: &Context<'_>) -> Result<Self, EngineError> {
         let path = ctx.work.result("snapshots.jsonl");
         Ok(Files {
-            table: Tsv::create(&ctx.work.result("snapshots.tsv"), &HEADS)?,
+            table: Tsv::create(&ctx.work.result("snapshots.tsv"), snapshots::TABLE)?,
             lines: Sink::create(&path, Compression::None)?,
             name: path.display().to_string(),
         })
@@ -309,7 +279,7 @@ impl Files {
             table.part(all.near_since, all.measured_since);
             table.number(all.mean_similarity_since);
         } else {
-            (13..HEADS.len()).for_each(|_| table.number(None));
+            (snapshots::COLUMNS_BY_DOMAIN..snapshots::TABLE.columns.len()).for_each(|_| table.number(None));
         }
         table.end()?;
         let mut line = serde_json::to_vec(snapshot).expect("counts can be written");
@@ -322,5 +292,26 @@ impl Files {
     fn finish(self) -> Result<(), EngineError> {
         self.table.finish()?;
         Ok(self.lines.finish()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn lines_of_snapshots_have_the_columns_of_the_table() {
+        let names = |snapshot: &Snapshot| -> BTreeSet<String> {
+            let line = serde_json::to_value(snapshot).unwrap();
+            line.as_object().unwrap().keys().cloned().collect()
+        };
+        let columns = |count: usize| -> BTreeSet<String> {
+            snapshots::TABLE.names().into_iter().take(count).map(str::to_owned).collect()
+        };
+        let whole = Snapshot { all: Some(Overall::default()), ..Snapshot::default() };
+        assert_eq!(names(&whole), columns(usize::MAX));
+        assert_eq!(names(&Snapshot::default()), columns(snapshots::COLUMNS_BY_DOMAIN));
     }
 }
