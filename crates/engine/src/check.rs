@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use lookalike_corpus::Corpus;
 use lookalike_model::Document;
+use lookalike_tables::clusters::ClusterLine;
+use lookalike_tables::rejected::RejectedLine;
+use lookalike_tables::removed::RemovedLine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -72,31 +75,6 @@ struct Files {
 struct Inputs {
     #[serde(default)]
     files: serde_json::Value,
-}
-
-/// A line of `removed.jsonl`.
-#[derive(Deserialize)]
-struct RemovedRow {
-    id: String,
-    witness: String,
-    similarity: Option<f64>,
-    n: u64,
-    witness_n: u64,
-    against: Option<String>,
-}
-
-/// A line of `rejected.jsonl`.
-#[derive(Deserialize)]
-struct RejectedRow {
-    side: Option<String>,
-}
-
-/// A line of `clusters.jsonl`.
-#[derive(Deserialize)]
-struct ClusterRow {
-    cluster: u64,
-    members_n: Vec<u64>,
-    against: Option<String>,
 }
 
 /// A finished folder that is looked at.
@@ -238,7 +216,7 @@ impl<'r> Results<'r> {
         let gone = self.removals(documents, removed)?;
         let Some(gone) = gone else { return Ok(()) };
         let (mut clusters, mut members) = (0, 0);
-        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterRow, checked| {
+        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterLine, checked| {
             clusters += 1;
             members += line.members_n.len() as u64 - u64::from(!line.members_n.is_empty());
             let own = line.against.is_none();
@@ -253,7 +231,7 @@ impl<'r> Results<'r> {
         self.checked.check_count("clusters", clusters, summary.clusters);
         self.checked.check_count("documents that clusters leave out", members, removed);
         let mut lines = 0;
-        self.lines(&self.folder.join("rejected.jsonl"), |line: RejectedRow, _| {
+        self.lines(&self.folder.join("rejected.jsonl"), |line: RejectedLine, _| {
             // Those of another corpus are none of the job's documents.
             lines += u64::from(line.side.is_none());
         })?;
@@ -268,17 +246,17 @@ impl<'r> Results<'r> {
             return Ok(None);
         }
         let mut gone = NumberSet::new(documents);
-        self.lines(&path, |line: RemovedRow, checked| {
+        self.lines(&path, |line: RemovedLine, checked| {
             checked.removals += 1;
             if line.n >= documents || !gone.add(line.n) {
                 checked
                     .report(|| format!("removed.jsonl: document {} is there twice, or in no input", line.n));
             }
         })?;
-        self.lines(&path, |line: RemovedRow, checked| {
+        self.lines(&path, |line: RemovedLine, checked| {
             let own = line.against.is_none();
             if own && (line.witness_n >= documents || gone.has(line.witness_n)) {
-                let RemovedRow { id, n, witness, witness_n, .. } = line;
+                let RemovedLine { id, n, witness, witness_n, .. } = line;
                 checked.report(|| {
                     format!("{id} ({n}) was removed for {witness} ({witness_n}), which is not kept")
                 });
@@ -382,8 +360,8 @@ impl<'r> Results<'r> {
         watch: &Watch,
     ) -> Result<(), EngineError> {
         let recipe = self.measurable()?.clone();
-        let mut removals: Vec<RemovedRow> = Vec::new();
-        self.lines(&self.folder.join("removed.jsonl"), |line: RemovedRow, _| {
+        let mut removals: Vec<RemovedLine> = Vec::new();
+        self.lines(&self.folder.join("removed.jsonl"), |line: RemovedLine, _| {
             removals.extend(Some(line).filter(|line| line.against.is_none()));
         })?;
         let wanted: BTreeSet<u64> = removals.iter().flat_map(|line| [line.n, line.witness_n]).collect();
@@ -419,7 +397,7 @@ impl<'r> Results<'r> {
             let right = found.is_some_and(|found| found.reached && (found.forward - said).abs() <= ROUNDING);
             if !right {
                 let now = found.map_or("below the threshold".to_owned(), |found| found.forward.to_string());
-                let RemovedRow { id, n, witness, witness_n, .. } = line;
+                let RemovedLine { id, n, witness, witness_n, .. } = line;
                 checked.report(|| {
                     format!("{id} ({n}) is said to be {said} like {witness} ({witness_n}), and is {now}")
                 });

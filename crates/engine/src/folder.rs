@@ -158,7 +158,24 @@ pub(crate) fn remove_unstarted(folder: &Path, made: bool) {
 
 #[cfg(test)]
 mod tests {
+    use lookalike_corpus::write::rows::RowFormat;
+    use lookalike_tables::files::{COMMANDS, Endings, OutputFile};
+
     use super::*;
+
+    #[test]
+    fn the_table_of_every_command_is_known_as_a_result() {
+        let job_files = JobFiles { copies: HashSet::new() };
+        for file in COMMANDS.iter().flat_map(|command| command.files) {
+            let OutputFile::Table(table, endings) = file else { continue };
+            let names = match endings {
+                Endings::Tsv => vec![format!("{}.tsv", table.name)],
+                _ => [RowFormat::Jsonl, RowFormat::Parquet].map(|format| table.file_name(format)).to_vec(),
+            };
+            names.iter().for_each(|name| assert!(job_files.has(name), "{name}"));
+        }
+        assert!(!job_files.has("letter.jsonl"));
+    }
 
     #[test]
     fn only_what_a_job_wrote_is_removed() {

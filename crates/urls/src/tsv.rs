@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
+use lookalike::tables::Table;
 
 /// A table on its way into a file, which appears when it is whole.
 pub(crate) struct Tsv {
@@ -14,12 +15,13 @@ pub(crate) struct Tsv {
 }
 
 impl Tsv {
-    pub(crate) fn create(path: &Path, heads: &[&str]) -> Result<Self, CorpusError> {
+    /// Begins a table, which its caller names by `path`, with the names of its columns.
+    pub(crate) fn create(path: &Path, table: Table) -> Result<Self, CorpusError> {
         let sink = Sink::create(path, Compression::None)?;
-        let mut table = Tsv { sink, name: path.display().to_string(), line: String::new() };
-        heads.iter().for_each(|head| table.text(head));
-        table.end()?;
-        Ok(table)
+        let mut file = Tsv { sink, name: path.display().to_string(), line: String::new() };
+        table.names().into_iter().for_each(|name| file.text(name));
+        file.end()?;
+        Ok(file)
     }
 
     /// Appends a cell of words. What would end a cell or a line, or a terminal would obey, is written as `\u{9}`.

@@ -7,6 +7,8 @@
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
+use lookalike_tables::pairs::PairLine;
+use lookalike_tables::removed::RemovedLine;
 use serde::Deserialize;
 
 use crate::catalogue::Catalogue;
@@ -52,7 +54,7 @@ pub struct Portion<'p> {
 }
 
 /// A document that goes.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Removed {
     /// Its place in the portion.
     pub n: u32,
@@ -67,7 +69,7 @@ pub struct Removed {
 }
 
 /// Two near-duplicates.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NearPair {
     /// Id of the earlier document, or of the left one.
     pub a: String,
@@ -78,15 +80,24 @@ pub struct NearPair {
     /// The other way round, where that may differ.
     pub reverse: Option<f64>,
     /// It reaches the threshold.
-    #[serde(default = "default_true")]
     pub near: bool,
     /// The methods that accept it, a bit for each, where two corpora are compared.
-    #[serde(default)]
     pub methods: u8,
 }
 
-fn default_true() -> bool {
-    true
+impl From<RemovedLine> for Removed {
+    fn from(line: RemovedLine) -> Self {
+        let RemovedLine { n, witness_n, similarity, via, against, .. } = line;
+        // A job numbers its documents in 32 bits.
+        Removed { n: n as u32, witness_n: witness_n as u32, similarity, via, against }
+    }
+}
+
+impl From<PairLine> for NearPair {
+    fn from(line: PairLine) -> Self {
+        let PairLine { a, b, similarity, reverse } = line;
+        NearPair { a, b, similarity, reverse, near: true, methods: 0 }
+    }
 }
 
 /// A group that is too large to be written as pairs, as a line of `groups.jsonl`.
@@ -154,9 +165,9 @@ impl Portion<'_> {
             ..Outcome::default()
         };
         match ctx.recipe.task {
-            Task::Dedup => outcome.removed = lines(&folder.join("removed.jsonl"))?,
+            Task::Dedup => outcome.removed = lines::<RemovedLine, _>(&folder.join("removed.jsonl"))?,
             Task::Pairs => {
-                outcome.pairs = lines(&folder.join("pairs.jsonl"))?;
+                outcome.pairs = lines::<PairLine, _>(&folder.join("pairs.jsonl"))?;
                 outcome.groups = texts(&folder.join("groups.jsonl"))?;
             }
             Task::Compare => {
@@ -192,8 +203,9 @@ fn texts(path: &Path) -> Result<Vec<String>, EngineError> {
     }
 }
 
-fn lines<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<Vec<T>, EngineError> {
+/// The rows of a table that the job wrote, each read as a line and converted.
+fn lines<L: for<'d> Deserialize<'d>, T: From<L>>(path: &Path) -> Result<Vec<T>, EngineError> {
     let damaged =
         |error: serde_json::Error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() };
-    texts(path)?.iter().map(|line| serde_json::from_str(line).map_err(damaged)).collect()
+    texts(path)?.iter().map(|line| serde_json::from_str::<L>(line).map(T::from).map_err(damaged)).collect()
 }

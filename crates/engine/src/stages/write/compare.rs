@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat};
+use lookalike_tables::compared_groups::{self, ComparedGroupRow};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Classes, counts_as_equal};
@@ -119,14 +120,6 @@ pub struct SideDocument<'m> {
     /// Its address.
     pub url: Option<&'m str>,
 }
-
-const GROUPS: &[Column] = &[
-    Column::new("pairs", Kind::U64),
-    Column::new("equal", Kind::Bool),
-    Column::new("measured", Kind::Bool),
-    Column::new("left", Kind::ListOfText),
-    Column::new("right", Kind::ListOfText),
-];
 
 /// The file with all pairs in order.
 const FILE: &str = "compared";
@@ -346,8 +339,7 @@ impl<'c> LargeGroups<'c> {
         folder: &Path,
         outputs: Outputs,
     ) -> Result<u64, EngineError> {
-        let target = folder.join(format!("groups{}", outputs.format.suffix()));
-        let mut rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
+        let mut rows = compared_groups::TABLE.create(folder, outputs.format, &ctx.recipe.to_toml())?;
         let mut lookup = Lookup::new(ctx, self.catalogue);
         let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
             if outputs.format == RowFormat::Parquet {
@@ -355,14 +347,10 @@ impl<'c> LargeGroups<'c> {
                     .iter()
                     .try_for_each(|side| admit_row(ctx, self.catalogue, &mut lookup, side))?;
             }
-            let cells = [
-                Cell::U64(left.len() as u64 * right.len() as u64),
-                Cell::Bool(equal),
-                Cell::Bool(measured),
-                Cell::ListOfText(&[]),
-                Cell::ListOfText(&[]),
-            ];
-            let side = |column: usize| if column == 3 { left } else { right };
+            let pairs = left.len() as u64 * right.len() as u64;
+            let cells = ComparedGroupRow { pairs, equal, measured, left: &[], right: &[] }.cells();
+            let first_list = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
+            let side = |column: usize| if Some(column) == first_list { left } else { right };
             rows.push_lists(
                 &cells,
                 |column| side(column).len(),

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::RowFormat;
+use lookalike_tables::clusters::{self, ClusterRow};
+use lookalike_tables::removed::{self, RemovedRow};
 
 use super::member_rows::MemberRows;
 use super::removals::{SIZES, removals, sort_removals};
@@ -23,25 +25,6 @@ const BIGGEST: usize = 12;
 const MEMBERS: usize = 6;
 /// Bytes that a report shows of an id.
 const SHOWN_ID: usize = 1 << 10;
-
-const REMOVED: &[Column] = &[
-    Column::new("id", Kind::Text),
-    Column::new("witness", Kind::Text),
-    Column::new("similarity", Kind::OptionalF64),
-    Column::new("cluster", Kind::U64),
-    Column::new("n", Kind::U64),
-    Column::new("witness_n", Kind::U64),
-    Column::new("via", Kind::OptionalText).omit_if_none(),
-    Column::new("against", Kind::OptionalText).omit_if_none(),
-];
-
-const CLUSTERS: &[Column] = &[
-    Column::new("cluster", Kind::U64),
-    Column::new("keep", Kind::Text),
-    Column::new("members", Kind::ListOfText),
-    Column::new("members_n", Kind::ListOfU64),
-    Column::new("against", Kind::OptionalText).omit_if_none(),
-];
 
 /// Writes the tables of `dedup`.
 pub(crate) fn write(
@@ -75,25 +58,24 @@ fn write_removed(
     folder: &Path,
     format: RowFormat,
 ) -> Result<(), EngineError> {
-    let target = folder.join(format!("removed{}", format.suffix()));
-    let mut rows = RowWriter::create(&target, format, REMOVED, &ctx.recipe.to_toml())?;
+    let mut rows = removed::TABLE.create(folder, format, &ctx.recipe.to_toml())?;
     let components = ctx.recipe.cluster == ClusterRule::Components;
     let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     removals(ctx, |removal| {
         let names = own.names(removal.document)?;
         let witness = other.names(removal.witness)?;
         let via = if components { Some(other.names(removal.via)?.id) } else { None };
-        rows.push(&[
-            Cell::Text(&names.id),
-            Cell::Text(&witness.id),
-            Cell::OptionalF64(Some(removal.similarity)),
-            Cell::U64(ordinal(catalogue, removal.witness)),
-            Cell::U64(ordinal(catalogue, removal.document)),
-            Cell::U64(ordinal(catalogue, removal.witness)),
-            Cell::OptionalText(via.as_deref()),
-            Cell::OptionalText(against(catalogue, removal.witness)),
-        ])?;
-        Ok(())
+        let row = RemovedRow {
+            id: &names.id,
+            witness: &witness.id,
+            similarity: Some(removal.similarity),
+            cluster: ordinal(catalogue, removal.witness),
+            n: ordinal(catalogue, removal.document),
+            witness_n: ordinal(catalogue, removal.witness),
+            via: via.as_deref(),
+            against: against(catalogue, removal.witness),
+        };
+        Ok(rows.push(&row.cells())?)
     })?;
     Ok(rows.finish()?)
 }
@@ -111,7 +93,7 @@ fn write_clusters(
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
     let mut sorter = Sorter::new(ctx.run_location("clustering"), Couples, memory);
     removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
-    let mut table = MemberRows::create(ctx, catalogue, folder, ("clusters", format, CLUSTERS))?;
+    let mut table = MemberRows::create(ctx, catalogue, folder, (clusters::TABLE, format))?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
     let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
@@ -119,14 +101,14 @@ fn write_clusters(
         members.sort_unstable();
         let keep = table.lookup.names(kept_document)?.id;
         let cluster = ordinal(catalogue, kept_document);
-        let cells = [
-            Cell::U64(cluster),
-            Cell::Text(&keep),
-            Cell::ListOfText(&[]),
-            Cell::ListOfU64(&[]),
-            Cell::OptionalText(against(catalogue, kept_document)),
-        ];
-        table.push(&cells, members)?;
+        let row = ClusterRow {
+            cluster,
+            keep: &keep,
+            members: &[],
+            members_n: &[],
+            against: against(catalogue, kept_document),
+        };
+        table.push(&row.cells(), members)?;
         let size = members.len() as u64;
         sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;

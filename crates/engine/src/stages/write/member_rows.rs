@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, ListValue, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat, RowWriter};
+use lookalike_tables::Table;
 
 use super::ordinal;
 use crate::catalogue::{Catalogue, Lookup};
@@ -30,10 +31,9 @@ impl<'c> MemberRows<'c> {
         ctx: &'c Context<'c>,
         catalogue: &'c Catalogue,
         folder: &Path,
-        (name, format, columns): (&str, RowFormat, &'static [Column]),
+        (table, format): (Table, RowFormat),
     ) -> Result<Self, EngineError> {
-        let target = folder.join(format!("{name}{}", format.suffix()));
-        let rows = RowWriter::create(&target, format, columns, &ctx.recipe.to_toml())?;
+        let rows = table.create(folder, format, &ctx.recipe.to_toml())?;
         Ok(MemberRows { ctx, catalogue, format, rows, lookup: Lookup::new(ctx, catalogue) })
     }
 

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::{RowFormat, RowWriter};
+use lookalike_tables::groups::{self, GroupRow};
+use lookalike_tables::pairs::{self, PairRow};
 
 use super::classes::{Classes, counts_as_equal};
 use super::member_rows::MemberRows;
@@ -18,24 +20,9 @@ use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::store::file::Run;
 use crate::store::sort::{Codec, Sorter, couple, existing, uncouple};
 
-const PAIRS: &[Column] = &[
-    Column::new("a", Kind::Text),
-    Column::new("b", Kind::Text),
-    Column::new("similarity", Kind::OptionalF64),
-    Column::new("reverse", Kind::OptionalF64).omit_if_none(),
-];
-
-const GROUPS: &[Column] = &[
-    Column::new("documents", Kind::U64),
-    Column::new("pairs", Kind::U64),
-    Column::new("equal", Kind::Bool),
-    Column::new("members", Kind::ListOfText),
-    Column::new("members_n", Kind::ListOfU64),
-];
-
 /// The name of the table of pairs.
 pub(crate) fn pairs_name(outputs: Outputs) -> String {
-    format!("pairs{}{}", outputs.format.suffix(), outputs.suffix)
+    format!("{}{}", pairs::TABLE.file_name(outputs.format), outputs.suffix)
 }
 
 /// Writes the table of `pairs` into `folder`.
@@ -170,7 +157,7 @@ fn write_pairs(
     sorter: Sorter<Pairs>,
 ) -> Result<u64, EngineError> {
     let target = folder.join(pairs_name(outputs));
-    let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
+    let mut rows = RowWriter::create(&target, outputs.format, pairs::COLUMNS, &ctx.recipe.to_toml())?;
     let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let directed = ctx.directed();
     let mut sorted = sorter.sorted()?;
@@ -178,13 +165,13 @@ fn write_pairs(
     while let Some((pair, forward, backward, _)) = sorted.next()? {
         let (a, b) = uncouple(pair);
         let (left, right) = (first.names(a)?, second.names(b)?);
-        let reverse = directed.then(|| f64::from_bits(backward));
-        rows.push(&[
-            Cell::Text(&left.id),
-            Cell::Text(&right.id),
-            Cell::OptionalF64(Some(f64::from_bits(forward))),
-            Cell::OptionalF64(reverse),
-        ])?;
+        let row = PairRow {
+            a: &left.id,
+            b: &right.id,
+            similarity: Some(f64::from_bits(forward)),
+            reverse: directed.then(|| f64::from_bits(backward)),
+        };
+        rows.push(&row.cells())?;
         ctx.count_finished_pairs(1);
         count += 1;
     }
@@ -201,16 +188,10 @@ fn write_groups(
     classes: &Classes,
     large_groups: &[u64],
 ) -> Result<u64, EngineError> {
-    let mut rows = MemberRows::create(ctx, catalogue, folder, ("groups", format, GROUPS))?;
+    let mut rows = MemberRows::create(ctx, catalogue, folder, (groups::TABLE, format))?;
     let mut put = |members: &[u32], pairs: u64, equal: bool| {
-        let cells = [
-            Cell::U64(members.len() as u64),
-            Cell::U64(pairs),
-            Cell::Bool(equal),
-            Cell::ListOfText(&[]),
-            Cell::ListOfU64(&[]),
-        ];
-        rows.push(&cells, members)
+        let row = GroupRow { documents: members.len() as u64, pairs, equal, members: &[], members_n: &[] };
+        rows.push(&row.cells(), members)
     };
     for mut records in group::giants(ctx)? {
         let mut group = Vec::new();

@@ -3,21 +3,14 @@
 use std::path::Path;
 
 use lookalike_corpus::Losses;
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::RowFormat;
+use lookalike_tables::rejected::{self, RejectedRow};
 
 use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::rejections;
 use crate::results::Findings;
-
-const REJECTED: &[Column] = &[
-    Column::new("source", Kind::Text),
-    Column::new("position", Kind::U64),
-    Column::new("reason", Kind::Text),
-    Column::new("side", Kind::OptionalText).omit_if_none(),
-    Column::new("id", Kind::OptionalText).omit_if_none(),
-];
 
 pub(super) fn write(
     ctx: &Context<'_>,
@@ -26,17 +19,17 @@ pub(super) fn write(
     format: RowFormat,
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
-    let target = folder.join(format!("rejected{}", format.suffix()));
-    let mut rows = RowWriter::create(&target, format, REJECTED, &ctx.recipe.to_toml())?;
+    let mut rows = rejected::TABLE.create(folder, format, &ctx.recipe.to_toml())?;
     let mut losses = [Losses::default(), Losses::default()];
     rejections::rejected(ctx, catalogue, |view, line| {
-        rows.push(&[
-            Cell::Text(&view.shard.name),
-            Cell::U64(line.position),
-            Cell::Text(&line.reason),
-            Cell::OptionalText(rejections::side(ctx, view.reference)),
-            Cell::OptionalText(line.id.as_deref()),
-        ])?;
+        let row = RejectedRow {
+            source: &view.shard.name,
+            position: line.position,
+            reason: &line.reason,
+            side: rejections::side(ctx, view.reference),
+            id: line.id.as_deref(),
+        };
+        rows.push(&row.cells())?;
         losses[usize::from(view.reference)].add(
             &view.shard.name,
             line.position,
