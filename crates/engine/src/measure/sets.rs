@@ -46,8 +46,8 @@ pub(super) fn shared_bits(a: &[u64], b: &[u64]) -> usize {
         fn with_avx2(a: &[u64], b: &[u64]) -> usize {
             count(a, b)
         }
-        if Cpu::detect() >= Cpu::Avx2 {
-            // SAFETY: the processor was asked.
+        if Cpu::detect().has_avx2() {
+            // SAFETY: the processor was asked for both, see `Cpu::detect`.
             return unsafe { with_avx2(a, b) };
         }
     }
