@@ -169,4 +169,35 @@ mod tests {
             prop_assert_eq!(shared(&a, &b, least), expected);
         }
     }
+
+    proptest! {
+        #[test]
+        fn products_of_counts_are_those_of_bags(
+            a in prop::collection::vec(0u64..12, 0..60),
+            b in prop::collection::vec(0u64..12, 0..60),
+        ) {
+            let count = |bag: &[u64], value: u64| bag.iter().filter(|other| **other == value).count() as u64;
+            let expected: u64 = (0..12).map(|value| count(&a, value) * count(&b, value)).sum();
+            let squares: u64 = (0..12).map(|value| count(&a, value).pow(2)).sum();
+            let sorted = |bag: &[u64]| {
+                let mut bag = bag.to_vec();
+                bag.sort_unstable();
+                bag
+            };
+            prop_assert_eq!(dot(&sorted(&a), &sorted(&b)), expected);
+            prop_assert_eq!(square(&sorted(&a)), u128::from(squares));
+        }
+
+        #[test]
+        fn lanes_are_the_sets_in_pieces(a in prop::collection::btree_set(any::<u64>(), 0..80), b in prop::collection::btree_set(any::<u64>(), 0..80)) {
+            let (a, b): (Vec<u64>, Vec<u64>) = (a.into_iter().collect(), b.into_iter().collect());
+            let lanes = split_lanes(&a, &b);
+            prop_assert_eq!(lanes.map(|(here, _)| here).concat(), a.clone());
+            prop_assert_eq!(lanes.map(|(_, there)| there).concat(), b.clone());
+            for two in lanes.windows(2) {
+                let (Some(last), Some(first)) = (two[0].0.last(), two[1].1.first()) else { continue };
+                prop_assert!(last < first, "values of two lanes never meet");
+            }
+        }
+    }
 }

@@ -209,3 +209,86 @@ fn lines<L: for<'d> Deserialize<'d>, T: From<L>>(path: &Path) -> Result<Vec<T>, 
         |error: serde_json::Error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() };
     texts(path)?.iter().map(|line| serde_json::from_str::<L>(line).map(T::from).map_err(damaged)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spool;
+    use crate::tests::context::as_lines;
+    use crate::tests::{recipe, settings};
+    use lookalike_corpus::ReadOptions;
+
+    fn corpus(texts: &[&str]) -> Corpus {
+        Corpus::in_memory("docs.jsonl", as_lines(texts).as_bytes().into(), ReadOptions::default())
+    }
+
+    /// Ten words, of which the second text has another; the last equals the first.
+    const TEXTS: [&str; 4] =
+        ["a b c d e f g h i j", "a b c d e f g h i x", "other words", "a b c d e f g h i j"];
+
+    fn decided(task: Task, against: Option<&[&str]>, pairs: &[(u32, u32)]) -> Outcome {
+        let recipe = JobRecipe { task, shingle: 1, against: against.is_some(), ..recipe("exact") };
+        let [learned, folder] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let proposal = |&(a, b): &(u32, u32)| Proposal { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
+        let portion = Portion {
+            recipe: &recipe,
+            learned: learned.path(),
+            against: against.map(corpus),
+            corpus: corpus(&TEXTS),
+            proposals: pairs.iter().map(proposal).collect(),
+            numbers: true,
+        };
+        let settings = Settings { spool: Spool::None, ..settings() };
+        portion.decide(&settings, folder.path(), &Watch::default()).unwrap()
+    }
+
+    #[test]
+    fn documents_of_a_portion_are_removed_by_what_was_proposed() {
+        let outcome = decided(Task::Dedup, None, &[(1, 2), (0, 1)]);
+        let removed: Vec<_> =
+            outcome.removed.iter().map(|one| (one.n, one.witness_n, one.similarity)).collect();
+        assert_eq!(removed, [(1, 0, Some(0.818_181_818)), (3, 0, Some(1.0))]);
+        assert_eq!((outcome.reached, outcome.pairs.len()), (1, 0));
+        let nothing = decided(Task::Dedup, None, &[]);
+        assert_eq!(nothing.removed.iter().map(|one| one.n).collect::<Vec<_>>(), [3]);
+        assert_eq!(nothing.verified, 0);
+    }
+
+    #[test]
+    fn pairs_of_a_portion_are_listed() {
+        let outcome = decided(Task::Pairs, None, &[(0, 1)]);
+        let pairs: Vec<_> =
+            outcome.pairs.iter().map(|one| (one.a.as_str(), one.b.as_str(), one.near)).collect();
+        assert_eq!(pairs, [("d0", "d1", true), ("d0", "d3", true), ("d1", "d3", true)]);
+        assert!(outcome.removed.is_empty() && outcome.groups.is_empty());
+    }
+
+    #[test]
+    fn pairs_between_two_corpora_are_those_of_matches() {
+        let outcome = decided(Task::Compare, Some(&["a b c d e f g h i j"]), &[(0, 2)]);
+        let pairs: Vec<_> =
+            outcome.pairs.iter().map(|one| (one.a.as_str(), one.b.as_str(), one.near, one.methods)).collect();
+        assert_eq!(pairs, [("d0", "d0", true, 1), ("d0", "d1", true, 1), ("d0", "d3", true, 1)]);
+        assert_eq!((outcome.pairs_in_groups, outcome.verified), (0, 1));
+    }
+
+    #[test]
+    fn a_table_that_is_not_there_has_no_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.jsonl");
+        assert_eq!(texts(&path).unwrap(), [] as [String; 0]);
+        std::fs::write(&path, "{\"a\":\"x\",\"b\":\"y\",\"similarity\":0.5}\n").unwrap();
+        let pairs: Vec<NearPair> = lines(&path).unwrap();
+        let expected = NearPair {
+            a: "x".to_owned(),
+            b: "y".to_owned(),
+            similarity: Some(0.5),
+            reverse: None,
+            near: true,
+            methods: 0,
+        };
+        assert_eq!(pairs, [expected]);
+        std::fs::write(&path, "no row\n").unwrap();
+        assert!(matches!(lines::<NearPair>(&path), Err(EngineError::Damaged { .. })));
+    }
+}
