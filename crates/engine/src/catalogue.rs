@@ -395,9 +395,11 @@ pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stages::sketch::ShardMeta;
     use crate::store::file::RunWriter;
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
+    use lookalike_corpus::Origin;
     use proptest::prelude::*;
 
     proptest! {
@@ -558,5 +560,28 @@ mod tests {
             assert_eq!(id_and_address(&names), ("two", Some("u")));
             assert!(!take_names(&mut records, &mut names).unwrap());
         }
+    }
+
+    #[test]
+    fn a_document_is_in_no_empty_shard() {
+        let shard = Shard::new(Origin::Stdin);
+        let meta = ShardMeta {
+            records: 0,
+            rejected: 0,
+            text_bytes: 0,
+            format: String::new(),
+            skipped: BTreeMap::new(),
+            digest: None,
+        };
+        let view = |(first, records)| ShardView {
+            shard: &shard,
+            reference: false,
+            first,
+            records,
+            meta: meta.clone(),
+        };
+        let views = [(0, 0), (0, 3), (3, 0), (3, 2)].map(view);
+        let found: Vec<Option<usize>> = (0..6).map(|place| shard_of(&views, place)).collect();
+        assert_eq!(found, [Some(1), Some(1), Some(1), Some(3), Some(3), None]);
     }
 }

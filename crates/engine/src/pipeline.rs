@@ -936,8 +936,8 @@ mod tests {
             Ok(())
         };
         let shape = Shape { threads: 1, drivers: 1, waiting_bytes: 100, share: DecoderBudget::default() };
-        let reader = || LineReader::new(corpus.options());
-        run(corpus, &[0..corpus.shards().len()], shape, &Watch::default(), reader, work, drive)?;
+        let (reader, unit) = (|| LineReader::new(corpus.options()), 0..corpus.shards().len());
+        run(corpus, std::slice::from_ref(&unit), shape, &Watch::default(), reader, work, drive)?;
         Ok(found.into_inner().unwrap())
     }
 
@@ -959,12 +959,12 @@ mod tests {
     #[test]
     fn a_stop_ends_the_work() {
         let (_folder, corpus) = corpus(&[("a.txt", "one")]);
-        let watch = Watch::default();
+        let (watch, unit) = (Watch::default(), 0..1);
         watch.stop.store(true, Ordering::Relaxed);
         for threads in [1, 2] {
             let shape = Shape { threads, drivers: 1, waiting_bytes: 100, share: DecoderBudget::default() };
             let drive = |_: usize, feed: &mut Feed<'_, ()>| feed.next().map(drop);
-            let stopped = run(&corpus, &[0..1], shape, &watch, || (), |(), _| (), drive);
+            let stopped = run(&corpus, std::slice::from_ref(&unit), shape, &watch, || (), |(), _| (), drive);
             assert!(matches!(stopped, Err(EngineError::Stopped)));
         }
     }

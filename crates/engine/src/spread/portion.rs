@@ -278,7 +278,7 @@ mod tests {
         let path = folder.path().join("table.jsonl");
         assert_eq!(texts(&path).unwrap(), [] as [String; 0]);
         std::fs::write(&path, "{\"a\":\"x\",\"b\":\"y\",\"similarity\":0.5}\n").unwrap();
-        let pairs: Vec<NearPair> = lines(&path).unwrap();
+        let pairs: Vec<NearPair> = lines::<PairLine, _>(&path).unwrap();
         let expected = NearPair {
             a: "x".to_owned(),
             b: "y".to_owned(),
@@ -289,6 +289,6 @@ mod tests {
         };
         assert_eq!(pairs, [expected]);
         std::fs::write(&path, "no row\n").unwrap();
-        assert!(matches!(lines::<NearPair>(&path), Err(EngineError::Damaged { .. })));
+        assert!(matches!(lines::<PairLine, NearPair>(&path), Err(EngineError::Damaged { .. })));
     }
 }

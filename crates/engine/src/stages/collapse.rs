@@ -166,7 +166,7 @@ mod tests {
 
     fn classes_of(ctx: &Context<'_>) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
-        members(ctx, |leader, member| {
+        class_members(ctx, |leader, member| {
             found.push((leader, member));
             Ok(())
         })

@@ -5,13 +5,18 @@ use std::path::Path;
 use lookalike_corpus::Corpus;
 
 use super::{job, settings};
+use crate::catalogue::Catalogue;
 use crate::context::Context;
-use crate::star::Removal;
+use crate::stages::collapse::ClassCounts;
+use crate::stages::group::CandidateCounts;
+use crate::stages::verify::star::Removal;
+use crate::stages::verify::tally::Tally;
+use crate::stages::verify::{PairFlags, Pairs, Removals};
+use crate::stages::write::{StageCounts, dedup};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Codec, couple};
-use crate::verify::{PairFlags, Pairs, Removals};
 use crate::walk::Watch;
-use crate::{Job, JobRecipe, OpenJob, Opened, Settings};
+use crate::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings};
 
 /// An open job in a folder of its own.
 pub(crate) struct StageTest {
@@ -64,12 +69,29 @@ impl StageTest {
     /// A context in which the stages up to the order of documents ran.
     pub(crate) fn sketched(&self) -> Context<'_> {
         let mut ctx = self.context();
-        crate::lexicon::provide(&mut ctx).unwrap();
-        crate::survey::reserve_memory(&mut ctx).unwrap();
-        crate::survey::survey(&ctx).unwrap();
-        crate::sketch::sketch(&ctx).unwrap();
-        crate::order::order(&ctx).unwrap();
+        crate::stages::lexicon::provide(&mut ctx).unwrap();
+        crate::stages::survey::reserve_memory(&mut ctx).unwrap();
+        crate::stages::survey::survey(&ctx).unwrap();
+        crate::stages::sketch::sketch(&ctx).unwrap();
+        crate::stages::order::order(&ctx).unwrap();
         ctx
+    }
+
+    /// Writes the tables of `dedup` for removals that were decided.
+    pub(crate) fn deduplicated(&self, removals: &[(u32, u32, f64)], stages: StageCounts) -> Findings {
+        self.deduplicated_to(removals, stages, Outputs::default())
+    }
+
+    /// The same for any choice of outputs.
+    pub(crate) fn deduplicated_to(
+        &self,
+        removals: &[(u32, u32, f64)],
+        stages: StageCounts,
+        outputs: Outputs,
+    ) -> Findings {
+        let ctx = self.sketched();
+        decide_removals(&ctx, removals);
+        dedup::write(&ctx, &Catalogue::load(&ctx).unwrap(), self.folder(), outputs, stages).unwrap()
     }
 
     /// The rows of a table of results.
@@ -83,6 +105,15 @@ impl StageTest {
 pub(crate) fn as_lines(texts: &[&str]) -> String {
     let line = |(n, text): (usize, &&str)| format!("{{\"id\":\"d{n}\",\"text\":\"{text}\"}}\n");
     texts.iter().enumerate().map(line).collect()
+}
+
+/// The counts of stages that found nothing.
+pub(crate) fn stage_counts() -> StageCounts {
+    StageCounts {
+        collapsed: ClassCounts::default(),
+        proposed: CandidateCounts::default(),
+        tally: Tally::default(),
+    }
 }
 
 /// Writes removals as if verification had decided them: document, witness and similarity.

@@ -159,7 +159,7 @@ impl GroupHost for JobGroupHost<'_> {
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::classes;
+    use crate::stages::collapse;
     use crate::store::file::Run;
     use crate::store::sort::couple;
     use crate::tests::context::{StageTest, as_lines};
@@ -169,7 +169,7 @@ mod tests {
     fn with_host(test: &StageTest, work: impl FnOnce(&Context<'_>, JobGroupHost<'_>)) {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        classes::collapse(&ctx, &catalogue).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
         let (host, skip) = JobGroupHost::new(&ctx, &catalogue, 0).unwrap();
         assert_eq!(skip, None);
         work(&ctx, host);

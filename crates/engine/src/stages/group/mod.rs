@@ -389,7 +389,7 @@ mod tests {
     }
 
     fn all(ctx: &Context<'_>) -> Vec<Candidate> {
-        let mut records = open(ctx).unwrap();
+        let mut records = open_candidates(ctx).unwrap();
         let mut found = Vec::new();
         while let Some(bytes) = records.next().unwrap() {
             found.push(Candidate::decode(bytes));
@@ -460,7 +460,7 @@ mod tests {
             write_pairs(&ctx, 1, sorted(&ctx, "two", &[(0, 2), (3, 4), (3, 4)]), None, 1).unwrap();
             assert_eq!(merge(&ctx).unwrap(), expected.len() as u64);
             assert_eq!(all(&ctx), expected);
-            assert_eq!(count(&ctx).unwrap(), expected.len() as u64);
+            assert_eq!(count_candidates(&ctx).unwrap(), expected.len() as u64);
         }
     }
 
@@ -469,7 +469,7 @@ mod tests {
         let test = StageTest::new(recipe("md5 simhash"), "");
         let ctx = test.context();
         let given = [candidate(0, 1, &[3, 0]), candidate(2, 9, &[0, 4])];
-        let counts = import(&ctx, given.into_iter(), 5).unwrap();
+        let counts = import_candidates(&ctx, given.into_iter(), 5).unwrap();
         assert_eq!(counts, CandidateCounts { candidates: 2, giant_groups: 5 });
         assert_eq!(all(&ctx), given);
         let groups = giants(&ctx).unwrap();
@@ -484,7 +484,7 @@ mod tests {
         let test = StageTest::new(recipe, &as_lines(&ROSES));
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        classes::collapse(&ctx, &catalogue).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
         let counts = propose(&ctx, &catalogue).unwrap();
         assert_eq!(propose(&ctx, &catalogue).unwrap(), counts, "what is done is read again");
         assert!(!ctx.file("proposed0.pairs").exists());

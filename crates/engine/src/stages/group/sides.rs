@@ -50,7 +50,7 @@ mod tests {
         let test = StageTest::against(recipe("md5"), &as_lines(left), &as_lines(right));
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        classes::collapse(&ctx, &catalogue).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
         let sides = Sides::load(&ctx, &catalogue).unwrap();
         (0..catalogue.len()).map(|document| [sides.has_left(document), sides.has_right(document)]).collect()
     }

@@ -954,7 +954,7 @@ mod tests {
         let mut records = Run::open(&unit_file(&ctx, 0, "values"), ctx.label("values", 1)).unwrap().records();
         let mut value = [0; 8];
         assert!(records.take(&mut value).unwrap());
-        assert_eq!(value, *b"\x04\0\0\02020");
+        assert_eq!(value, *b"\x04\0\0\x002020");
         assert!(!records.take(&mut value).unwrap());
     }
 }

@@ -687,8 +687,8 @@ mod tests {
     fn lonely(test: &StageTest) -> Vec<(u32, u32, f64)> {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        classes::collapse(&ctx, &catalogue).unwrap();
-        candidates::import(&ctx, std::iter::empty(), 0).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
+        group::import_candidates(&ctx, std::iter::empty(), 0).unwrap();
         let partition = Partition::new(&ctx, &catalogue).unwrap();
         assert_eq!(partition.buckets, 0);
         let keep_order = KeepOrder::new(&ctx, &catalogue).unwrap();
@@ -749,9 +749,10 @@ mod tests {
             let mut ctx = test.sketched();
             ctx.bucket_bytes = bucket_bytes;
             let catalogue = Catalogue::load(&ctx).unwrap();
-            classes::collapse(&ctx, &catalogue).unwrap();
+            collapse::collapse(&ctx, &catalogue).unwrap();
             let candidate = |(a, b)| Candidate { a, b, shared: [60, 0, 0, 0, 0, 0, 0, 0] };
-            candidates::import(&ctx, [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate), 0).unwrap();
+            group::import_candidates(&ctx, [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate), 0)
+                .unwrap();
             let tally = verify(&ctx, &catalogue).unwrap();
             let mut found: Vec<(u32, u32, f64)> = decision_files(&ctx)
                 .unwrap()

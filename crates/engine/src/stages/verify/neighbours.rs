@@ -148,7 +148,7 @@ impl Adjacency for NeighbourFile {
 mod tests {
     use super::*;
     use crate::measure::Measured;
-    use crate::star::Edge;
+    use crate::stages::verify::star::Edge;
     use crate::tests::context::StageTest;
     use crate::tests::recipe;
     use proptest::prelude::*;

@@ -445,7 +445,7 @@ impl Judge for DiskJudge<'_, '_> {
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::star::Removal;
+    use crate::stages::verify::star::Removal;
     use crate::store::file::Run;
     use crate::store::sort::{Couples, couple};
     use crate::store::symbols::{BlockBuilder, SpoolWriter};
@@ -487,8 +487,12 @@ mod tests {
         writer.push(&bytes).unwrap();
         writer.finish().unwrap();
         let candidate = |(a, b)| Candidate { a, b, shared: [60, 0, 0, 0, 0, 0, 0, 0] };
-        crate::candidates::import(ctx, [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate), 0)
-            .unwrap();
+        crate::stages::group::import_candidates(
+            ctx,
+            [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate),
+            0,
+        )
+        .unwrap();
         let label = ctx.label(Couples::KIND, Couples.width());
         let mut members = RunWriter::create(&ctx.file("members"), label).unwrap();
         members.push(&couple(0, 4).to_le_bytes()).unwrap();
@@ -497,7 +501,7 @@ mod tests {
         let mut tally = Tally::default();
         let keep_order = KeepOrder::new(ctx, &catalogue).unwrap();
         let component = OversizedComponent::open(ctx, &catalogue, &spool, memory).unwrap();
-        let candidates = crate::candidates::open(ctx).unwrap();
+        let candidates = crate::stages::group::open_candidates(ctx).unwrap();
         component.run(candidates, members, &keep_order, &ctx.file("out"), &mut tally).unwrap();
         tally
     }

@@ -274,9 +274,9 @@ mod tests {
         let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e"]));
         let mut ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        classes::collapse(&ctx, &catalogue).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
         let candidate = |(a, b)| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
-        candidates::import(&ctx, [(0, 3), (2, 4)].into_iter().map(candidate), 0).unwrap();
+        group::import_candidates(&ctx, [(0, 3), (2, 4)].into_iter().map(candidate), 0).unwrap();
         let buckets = |ctx: &Context<'_>| {
             let partition = Partition::new(ctx, &catalogue).unwrap();
             let of: Vec<u32> = (0..5).map(|document| partition.bucket_of(document)).collect();

@@ -289,8 +289,9 @@ mod tests {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let candidate = |(a, b)| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
-        crate::candidates::import(&ctx, [(0, 1), (0, 2), (2, 3)].into_iter().map(candidate), 0).unwrap();
-        let open = || crate::candidates::open(&ctx);
+        crate::stages::group::import_candidates(&ctx, [(0, 1), (0, 2), (2, 3)].into_iter().map(candidate), 0)
+            .unwrap();
+        let open = || crate::stages::group::open_candidates(&ctx);
         let found = parts(&ctx, &catalogue, open, &[(1, 9)], u64::MAX).unwrap();
         let documents: Vec<Vec<u32>> = found.iter().map(|part| part.documents.clone()).collect();
         assert_eq!(documents, [vec![0, 2], vec![1]]);

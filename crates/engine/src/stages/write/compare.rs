@@ -610,12 +610,12 @@ fn rejected(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineErro
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::candidates::CandidateCounts;
-    use crate::classes::{self, ClassCounts};
     use crate::recipe::Task;
+    use crate::stages::collapse::{self, ClassCounts};
+    use crate::stages::group::CandidateCounts;
+    use crate::stages::verify::tally::Tally;
     use crate::tests::context::{StageTest, as_lines, decide_pairs};
     use crate::tests::recipe;
-    use crate::verify::tally::Tally;
     use lookalike_model::Similarity;
     use proptest::prelude::*;
     use serde_json::json;
@@ -628,8 +628,8 @@ mod tests {
     fn written(test: &StageTest, decided: &[(u32, u32, f64, f64, u16)]) -> Findings {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        let collapsed = classes::collapse(&ctx, &catalogue).unwrap();
-        let proposed = candidates::import(&ctx, std::iter::empty(), 0).unwrap();
+        let collapsed = collapse::collapse(&ctx, &catalogue).unwrap();
+        let proposed = group::import_candidates(&ctx, std::iter::empty(), 0).unwrap();
         decide_pairs(&ctx, decided);
         let stages = StageCounts { collapsed, proposed, tally: Tally::default() };
         write(&ctx, &catalogue, test.folder(), Outputs::default(), stages).unwrap()

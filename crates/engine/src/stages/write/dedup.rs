@@ -166,3 +166,79 @@ fn trim_biggest(biggest: &mut Vec<BigCluster>) {
     biggest.sort_by_key(|cluster| (std::cmp::Reverse(cluster.size), cluster.cluster));
     biggest.truncate(BIGGEST);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::recipe;
+    use serde_json::json;
+
+    #[test]
+    fn the_largest_clusters_are_kept_and_of_equals_the_first() {
+        let cluster = |(cluster, size)| BigCluster { cluster, size, ..BigCluster::default() };
+        let mut biggest: Vec<BigCluster> =
+            (0..20).map(|n| cluster((n, if n == 19 { 9 } else { 2 }))).collect();
+        trim_biggest(&mut biggest);
+        let found: Vec<u64> = biggest.iter().map(|cluster| cluster.cluster).collect();
+        assert_eq!(found, [19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+
+    #[test]
+    fn removed_documents_are_written_in_order_with_their_witnesses() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e"]));
+        test.deduplicated(&[(4, 2, 0.85), (3, 0, 0.9), (1, 0, 1.0)], stage_counts());
+        let row = |id: &str, witness: &str, similarity: f64, n: u64, witness_n: u64| json!({"id": id, "witness": witness, "similarity": similarity, "cluster": witness_n, "n": n, "witness_n": witness_n});
+        assert_eq!(
+            test.rows("removed.jsonl"),
+            [row("d1", "d0", 1.0, 1, 0), row("d3", "d0", 0.9, 3, 0), row("d4", "d2", 0.85, 4, 2)]
+        );
+    }
+
+    #[test]
+    fn a_witness_of_the_other_corpus_has_its_number_there() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["a", "b"]), &as_lines(&["c", "d"]));
+        let findings = test.deduplicated(&[(3, 1, 0.9)], stage_counts());
+        let removed = test.rows("removed.jsonl");
+        assert_eq!((&removed[0]["n"], &removed[0]["witness_n"]), (&json!(1), &json!(1)));
+        assert_eq!(removed[0]["against"], "other");
+        let clusters = test.rows("clusters.jsonl");
+        assert_eq!((&clusters[0]["cluster"], &clusters[0]["against"]), (&json!(1), &json!("other")));
+        assert_eq!(clusters[0]["members_n"], json!([1, 1]));
+        let summary = findings.summary;
+        assert_eq!((summary.documents, summary.against, summary.kept, summary.removed), (2, 2, 1, 1));
+    }
+
+    #[test]
+    fn clusters_have_their_kept_document_first_and_are_counted_by_size() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e", "f"]));
+        let findings =
+            test.deduplicated(&[(0, 3, 0.9), (1, 3, 1.0), (4, 2, 0.85), (5, 3, 0.8)], stage_counts());
+        let rows = test.rows("clusters.jsonl");
+        assert_eq!(
+            rows[0],
+            json!({"cluster": 2, "keep": "d2", "members": ["d2", "d4"], "members_n": [2, 4]})
+        );
+        assert_eq!(rows[1]["keep"], "d3");
+        assert_eq!(rows[1]["members_n"], json!([0, 1, 3, 5]));
+        assert_eq!((findings.summary.clusters, findings.summary.removed, findings.summary.kept), (2, 4, 2));
+        assert_eq!(findings.cluster_sizes, [(2, 3, 1), (4, 7, 1)]);
+        let biggest: Vec<_> =
+            findings.biggest.iter().map(|one| (one.keep.as_str(), one.size, one.members.len())).collect();
+        assert_eq!(biggest, [("d3", 4, 4), ("d2", 2, 2)]);
+    }
+
+    #[test]
+    fn very_long_ids_are_shown_without_their_ends() {
+        let id = "é".repeat(600);
+        let test = StageTest::new(
+            recipe("md5"),
+            &format!("{{\"id\":\"{id}\",\"text\":\"a\"}}\n{}", as_lines(&["b"])),
+        );
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        assert_eq!(shown_id(&mut lookup, 0).unwrap(), format!("{}…", "é".repeat(512)));
+        assert_eq!(shown_id(&mut lookup, 1).unwrap(), "d0");
+    }
+}

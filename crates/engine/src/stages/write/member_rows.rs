@@ -87,3 +87,25 @@ pub(super) fn admit_row(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    #[test]
+    fn a_row_of_parquet_must_fit_into_memory() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a"]));
+        let mut ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let admit = |ctx: &Context<'_>, members: usize| {
+            admit_row(ctx, &catalogue, &mut Lookup::new(ctx, &catalogue), &vec![0; members])
+        };
+        assert!(admit(&ctx, LONG_ROW + 1).is_ok());
+        ctx.budget.reserve(ctx.budget.reservable() - 1024, "nearly all").unwrap();
+        assert!(admit(&ctx, LONG_ROW).is_ok(), "short rows are not looked at");
+        let error = admit(&ctx, LONG_ROW + 1).unwrap_err().to_string();
+        assert!(error.contains("a row of 65537 documents in a Parquet table"), "{error}");
+    }
+}

@@ -139,12 +139,8 @@ impl RecordFilter for ShardDecisions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::CandidateCounts;
-    use crate::classes::ClassCounts;
-    use crate::results::{self, StageCounts};
-    use crate::tests::context::{StageTest, as_lines, decide_removals};
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
     use crate::tests::recipe;
-    use crate::verify::tally::Tally;
 
     #[test]
     fn copies_go_to_the_folder_of_what_they_hold() {
@@ -167,15 +163,7 @@ mod tests {
     /// A job that removed what is decided, before copies are written.
     fn decided(outputs: Outputs) -> StageTest {
         let test = StageTest::against(recipe("md5"), &as_lines(&["left"]), &RECORDS.concat());
-        let ctx = test.sketched();
-        decide_removals(&ctx, &[(2, 1, 0.9), (5, 1, 0.9)]);
-        let stages = StageCounts {
-            collapsed: ClassCounts::default(),
-            proposed: CandidateCounts::default(),
-            tally: Tally::default(),
-        };
-        results::dedup(&ctx, &Catalogue::load(&ctx).unwrap(), test.folder(), outputs, stages).unwrap();
-        drop(ctx);
+        test.deduplicated_to(&[(2, 1, 0.9), (5, 1, 0.9)], stage_counts(), outputs);
         test
     }
 
