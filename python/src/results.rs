@@ -10,85 +10,52 @@ use arrow_array::builder::{
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{Field, Schema};
 use lookalike::corpus::ListReader;
+use lookalike::corpus::write::rows::{Column, Kind};
 use lookalike::engine::EngineError;
+use lookalike::tables::{best, clusters, compared, pairs, rejected, removed};
 use serde_json::{Map, Value};
 
 use crate::errors::Failure;
 
-/// The type of the values of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Text,
-    Number,
-    Count,
-    Bool,
-    Texts,
-    Counts,
+/// The columns of a table; those that no row has are left out if they may be.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout {
+    columns: &'static [Column],
+    /// The name of a column that is always in files which have it, and not in all files.
+    sometimes: &'static str,
 }
 
-/// Columns by name; those that no row has are left out if they may be.
-pub(crate) struct Layout(&'static [(&'static str, Kind, bool)]);
+impl Layout {
+    const fn of(columns: &'static [Column]) -> Self {
+        Layout { columns, sometimes: "" }
+    }
 
-pub(crate) const REMOVED: Layout = Layout(&[
-    ("id", Kind::Text, false),
-    ("witness", Kind::Text, false),
-    ("similarity", Kind::Number, false),
-    ("cluster", Kind::Count, false),
-    ("n", Kind::Count, false),
-    ("witness_n", Kind::Count, false),
-    ("via", Kind::Text, true),
-    ("against", Kind::Text, true),
-]);
+    /// The table of a run with any number of methods: with one method the column of methods is not there.
+    const fn of_methods(columns: &'static [Column]) -> Self {
+        Layout { columns, sometimes: "methods" }
+    }
 
-pub(crate) const CLUSTERS: Layout = Layout(&[
-    ("cluster", Kind::Count, false),
-    ("keep", Kind::Text, false),
-    ("members", Kind::Texts, false),
-    ("members_n", Kind::Counts, false),
-    ("against", Kind::Text, true),
-]);
+    fn may_leave_out(&self, column: &Column) -> bool {
+        column.is_omitted_if_none() || column.name() == self.sometimes
+    }
+}
 
-pub(crate) const REJECTED: Layout = Layout(&[
-    ("source", Kind::Text, false),
-    ("position", Kind::Count, false),
-    ("reason", Kind::Text, false),
-    ("side", Kind::Text, true),
-]);
+pub(crate) const REMOVED: Layout = Layout::of(removed::COLUMNS);
+pub(crate) const CLUSTERS: Layout = Layout::of(clusters::COLUMNS);
+/// Rejected records, without their ids.
+pub(crate) const REJECTED: Layout = Layout::of(rejected::TABLE.without_last().columns);
+pub(crate) const PAIRS: Layout = Layout::of(pairs::COLUMNS);
+pub(crate) const COMPARED: Layout = Layout::of_methods(compared::COLUMNS);
+pub(crate) const BEST: Layout = Layout::of_methods(best::COLUMNS);
 
-pub(crate) const PAIRS: Layout = Layout(&[
-    ("a", Kind::Text, false),
-    ("b", Kind::Text, false),
-    ("similarity", Kind::Number, false),
-    ("reverse", Kind::Number, true),
-]);
-
-pub(crate) const COMPARED: Layout = Layout(&[
-    ("a", Kind::Text, false),
-    ("b", Kind::Text, false),
-    ("similarity", Kind::Number, false),
-    ("reverse", Kind::Number, true),
-    ("near", Kind::Bool, false),
-    ("segment", Kind::Text, true),
-    ("methods", Kind::Texts, true),
-]);
-
-pub(crate) const BEST: Layout = Layout(&[
-    ("a", Kind::Text, false),
-    ("b", Kind::Text, false),
-    ("similarity", Kind::Number, false),
-    ("near", Kind::Bool, false),
-    ("pairs", Kind::Count, false),
-    ("segment", Kind::Text, true),
-    ("methods", Kind::Texts, true),
-]);
-
-pub(crate) const VERDICTS: Layout = Layout(&[
-    ("id", Kind::Text, false),
-    ("new", Kind::Bool, false),
-    ("witness", Kind::Text, false),
-    ("similarity", Kind::Number, false),
-    ("known", Kind::Bool, false),
-    ("error", Kind::Text, true),
+/// The verdicts of an index on documents that were added, which stand in no file.
+pub(crate) const VERDICTS: Layout = Layout::of(&[
+    Column::new("id", Kind::Text),
+    Column::new("new", Kind::Bool),
+    Column::new("witness", Kind::OptionalText),
+    Column::new("similarity", Kind::OptionalF64),
+    Column::new("known", Kind::Bool),
+    Column::new("error", Kind::OptionalText).omit_if_none(),
 ]);
 
 /// A column in the making.
@@ -104,12 +71,12 @@ enum ColumnBuilder {
 impl ColumnBuilder {
     fn new(kind: Kind) -> Self {
         match kind {
-            Kind::Text => ColumnBuilder::Text(StringBuilder::new()),
-            Kind::Number => ColumnBuilder::Number(Float64Builder::new()),
-            Kind::Count => ColumnBuilder::Count(UInt64Builder::new()),
+            Kind::Text | Kind::OptionalText => ColumnBuilder::Text(StringBuilder::new()),
+            Kind::OptionalF64 => ColumnBuilder::Number(Float64Builder::new()),
+            Kind::U64 => ColumnBuilder::Count(UInt64Builder::new()),
             Kind::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
-            Kind::Texts => ColumnBuilder::Texts(ListBuilder::new(StringBuilder::new())),
-            Kind::Counts => ColumnBuilder::Counts(ListBuilder::new(UInt64Builder::new())),
+            Kind::ListOfText => ColumnBuilder::Texts(ListBuilder::new(StringBuilder::new())),
+            Kind::ListOfU64 => ColumnBuilder::Counts(ListBuilder::new(UInt64Builder::new())),
         }
     }
 
@@ -151,22 +118,22 @@ pub(crate) struct TableBuilder {
 
 impl TableBuilder {
     pub(crate) fn new(layout: Layout) -> Self {
-        let columns = layout.0.iter().map(|(_, kind, _)| ColumnBuilder::new(*kind)).collect();
+        let columns = layout.columns.iter().map(|column| ColumnBuilder::new(column.kind())).collect();
         TableBuilder { layout, columns }
     }
 
     pub(crate) fn push(&mut self, row: &Map<String, Value>) {
-        for ((name, _, _), column) in self.layout.0.iter().zip(&mut self.columns) {
-            column.push(row.get(*name));
+        for (column, builder) in self.layout.columns.iter().zip(&mut self.columns) {
+            builder.push(row.get(column.name()));
         }
     }
 
     pub(crate) fn finish(self) -> Result<RecordBatch, Failure> {
         let mut columns = Vec::new();
-        for ((name, _, optional), column) in self.layout.0.iter().zip(self.columns) {
-            let column = column.finish();
-            if !*optional || column.null_count() < column.len() {
-                columns.push((*name, column));
+        for (column, builder) in self.layout.columns.iter().zip(self.columns) {
+            let values = builder.finish();
+            if !self.layout.may_leave_out(column) || values.null_count() < values.len() {
+                columns.push((column.name(), values));
             }
         }
         batch(columns)

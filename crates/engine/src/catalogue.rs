@@ -395,6 +395,11 @@ pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stages::sketch::ShardMeta;
+    use crate::store::file::RunWriter;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use lookalike_corpus::Origin;
     use proptest::prelude::*;
 
     proptest! {
@@ -408,5 +413,175 @@ mod tests {
                 prop_assert_eq!(ranks.rank(document) as usize, documents.range(..document).count());
             }
         }
+    }
+
+    #[test]
+    fn bits_are_set_one_by_one() {
+        let mut bits = Bits::new(130);
+        assert_eq!(bits.count(), 0);
+        for document in [0, 63, 64, 129] {
+            assert!(!bits.get(document));
+            bits.set(document);
+            bits.set(document);
+        }
+        assert_eq!((0..130).filter(|&document| bits.get(document)).collect::<Vec<_>>(), [0, 63, 64, 129]);
+        assert_eq!(bits.count(), 4);
+    }
+
+    #[test]
+    fn units_count_on_from_the_documents_to_compare_with() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["a", "b", "c"]), &as_lines(&["d", "e"]));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        assert_eq!((catalogue.len(), catalogue.references(), catalogue.units().len()), (5, 3, 2));
+        assert_eq!([0, 1, 2].map(|unit| catalogue.base(unit)), [0, 3, 5]);
+        assert_eq!([0, 2, 3, 4].map(|document| catalogue.unit_of(document)), [0, 0, 1, 1]);
+        let shards: Vec<_> = catalogue
+            .shards(&ctx)
+            .iter()
+            .map(|view| (view.shard.name.clone(), view.reference, view.first, view.records, view.unit()))
+            .collect();
+        let expected = [("left.jsonl", true, 0, 3), ("docs.jsonl", false, 3, 2)];
+        let expected = expected.map(|(name, reference, first, records)| {
+            (name.to_owned(), reference, first, records, Unit::Byte)
+        });
+        assert_eq!(shards, expected);
+    }
+
+    #[test]
+    fn a_unit_that_is_not_done_is_missed() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a"]));
+        let ctx = test.context();
+        let error = Catalogue::load(&ctx).unwrap_err().to_string();
+        assert!(error.contains("u000000.done is damaged: it is not there"), "{error}");
+    }
+
+    #[test]
+    fn names_are_the_same_in_order_and_one_by_one() {
+        let lines =
+            "{\"id\":\"a\",\"url\":\"http://x/\",\"text\":\"one\"}\n{}\n{\"id\":\"ü\",\"text\":\"two\"}\n";
+        let test = StageTest::new(recipe("md5"), lines);
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut found = Vec::new();
+        catalogue
+            .names(&ctx, |document, id, url| {
+                found.push((document, id.to_owned(), url.map(str::to_owned)));
+                Ok(())
+            })
+            .unwrap();
+        let expected = [(0, "a", Some("http://x/")), (1, "", None), (2, "ü", None)];
+        assert_eq!(found, expected.map(|(n, id, url)| (n, id.to_owned(), url.map(str::to_owned))));
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        for (document, id, url) in [2, 0, 1].map(|at: usize| found[at].clone()) {
+            assert_eq!(lookup.names(document).unwrap(), Names { id, url, field: None });
+        }
+    }
+
+    #[test]
+    fn rows_and_records_are_the_same_in_order_and_one_by_one() {
+        let left = as_lines(&["one two three", "four"]);
+        let lines = "{\"id\":\"a\",\"text\":\"one two\"}\n{}\n";
+        let test = StageTest::against(recipe("md5"), &left, lines);
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let (mut rows, mut records) = (Vec::new(), Vec::new());
+        catalogue
+            .rows(&ctx, |document, row| {
+                assert_eq!(document as usize, rows.len());
+                rows.push(*row);
+                Ok(())
+            })
+            .unwrap();
+        catalogue.records(&ctx, |_, record| records.push(record.to_vec())).unwrap();
+        assert_eq!(rows.iter().map(|row| row.words).collect::<Vec<_>>(), [3, 1, 2, Row::REJECTED]);
+        assert_eq!(rows.iter().map(|row| row.text).collect::<Vec<_>>(), [13, 4, 7, 0]);
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        for document in [3, 0, 2, 1] {
+            assert_eq!(lookup.row(document).unwrap(), rows[document as usize]);
+            assert_eq!(lookup.record(document).unwrap(), records[document as usize]);
+        }
+    }
+
+    #[test]
+    fn counts_of_methods_are_added_up_over_units() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["a", "b"]), &as_lines(&["c", "...", "d"]));
+        let ctx = test.sketched();
+        // A key of 12 bytes and a digest of 16 for each document that has words.
+        let counts = Catalogue::load(&ctx).unwrap().method_counts();
+        assert_eq!(counts, [MethodCounts { keys: 4, unsigned: 0, bytes: 4 * 28 }]);
+    }
+
+    #[test]
+    fn key_runs_begin_with_the_first_document_of_their_unit() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["a", "b"]), &as_lines(&["c"]));
+        let ctx = test.sketched();
+        let runs = Catalogue::load(&ctx).unwrap().key_runs(&ctx, 0);
+        let expected = [("u000000.keys0.000000", 0), ("u000001.keys0.000000", 2)];
+        assert_eq!(runs, expected.map(|(name, base)| (ctx.file(name), base)));
+        assert!(runs.iter().all(|(path, _)| path.exists()));
+    }
+
+    /// Names as their file has them.
+    fn encoded(parts: [Option<&str>; 3]) -> Vec<u8> {
+        let length = |part: &Option<&str>| part.map_or(NO_FIELD, |part| part.len() as u32).to_le_bytes();
+        let mut bytes: Vec<u8> = parts.iter().flat_map(length).collect();
+        parts.iter().flatten().for_each(|part| bytes.extend_from_slice(part.as_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn an_empty_address_is_told_from_none() {
+        assert_eq!(id_and_address(&encoded([Some("id"), Some("u"), Some("field")])), ("id", Some("u")));
+        assert_eq!(id_and_address(&encoded([Some("id"), Some(""), None])), ("id", Some("")));
+        assert_eq!(id_and_address(&encoded([Some(""), None, Some("field")])), ("", None));
+    }
+
+    #[test]
+    fn names_that_are_cut_off_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let label = crate::store::file::Label::new("names", 1, 1);
+        let whole =
+            [encoded([Some("one"), None, Some("f")]), encoded([Some("two"), Some("u"), None])].concat();
+        for length in [whole.len(), whole.len() - 1, whole.len() - 5] {
+            let path = folder.path().join("names");
+            let mut writer = RunWriter::create(&path, label).unwrap();
+            writer.push(&whole[..length]).unwrap();
+            writer.finish().unwrap();
+            let (mut records, mut names) = (Run::open(&path, label).unwrap().records(), Vec::new());
+            assert!(take_names(&mut records, &mut names).unwrap());
+            assert_eq!(id_and_address(&names), ("one", None));
+            let second = take_names(&mut records, &mut names);
+            if length < whole.len() {
+                assert!(matches!(second, Err(EngineError::Damaged { .. })), "{length}");
+                continue;
+            }
+            assert!(second.unwrap());
+            assert_eq!(id_and_address(&names), ("two", Some("u")));
+            assert!(!take_names(&mut records, &mut names).unwrap());
+        }
+    }
+
+    #[test]
+    fn a_document_is_in_no_empty_shard() {
+        let shard = Shard::new(Origin::Stdin);
+        let meta = ShardMeta {
+            records: 0,
+            rejected: 0,
+            text_bytes: 0,
+            format: String::new(),
+            skipped: BTreeMap::new(),
+            digest: None,
+        };
+        let view = |(first, records)| ShardView {
+            shard: &shard,
+            reference: false,
+            first,
+            records,
+            meta: meta.clone(),
+        };
+        let views = [(0, 0), (0, 3), (3, 0), (3, 2)].map(view);
+        let found: Vec<Option<usize>> = (0..6).map(|place| shard_of(&views, place)).collect();
+        assert_eq!(found, [Some(1), Some(1), Some(1), Some(3), Some(3), None]);
     }
 }

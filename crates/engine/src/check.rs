@@ -8,6 +8,9 @@ use std::sync::Arc;
 
 use lookalike_corpus::Corpus;
 use lookalike_model::Document;
+use lookalike_tables::clusters::ClusterLine;
+use lookalike_tables::rejected::RejectedLine;
+use lookalike_tables::removed::RemovedLine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -72,31 +75,6 @@ struct Files {
 struct Inputs {
     #[serde(default)]
     files: serde_json::Value,
-}
-
-/// A line of `removed.jsonl`.
-#[derive(Deserialize)]
-struct RemovedRow {
-    id: String,
-    witness: String,
-    similarity: Option<f64>,
-    n: u64,
-    witness_n: u64,
-    against: Option<String>,
-}
-
-/// A line of `rejected.jsonl`.
-#[derive(Deserialize)]
-struct RejectedRow {
-    side: Option<String>,
-}
-
-/// A line of `clusters.jsonl`.
-#[derive(Deserialize)]
-struct ClusterRow {
-    cluster: u64,
-    members_n: Vec<u64>,
-    against: Option<String>,
 }
 
 /// A finished folder that is looked at.
@@ -238,7 +216,7 @@ impl<'r> Results<'r> {
         let gone = self.removals(documents, removed)?;
         let Some(gone) = gone else { return Ok(()) };
         let (mut clusters, mut members) = (0, 0);
-        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterRow, checked| {
+        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterLine, checked| {
             clusters += 1;
             members += line.members_n.len() as u64 - u64::from(!line.members_n.is_empty());
             let own = line.against.is_none();
@@ -253,7 +231,7 @@ impl<'r> Results<'r> {
         self.checked.check_count("clusters", clusters, summary.clusters);
         self.checked.check_count("documents that clusters leave out", members, removed);
         let mut lines = 0;
-        self.lines(&self.folder.join("rejected.jsonl"), |line: RejectedRow, _| {
+        self.lines(&self.folder.join("rejected.jsonl"), |line: RejectedLine, _| {
             // Those of another corpus are none of the job's documents.
             lines += u64::from(line.side.is_none());
         })?;
@@ -268,17 +246,17 @@ impl<'r> Results<'r> {
             return Ok(None);
         }
         let mut gone = NumberSet::new(documents);
-        self.lines(&path, |line: RemovedRow, checked| {
+        self.lines(&path, |line: RemovedLine, checked| {
             checked.removals += 1;
             if line.n >= documents || !gone.add(line.n) {
                 checked
                     .report(|| format!("removed.jsonl: document {} is there twice, or in no input", line.n));
             }
         })?;
-        self.lines(&path, |line: RemovedRow, checked| {
+        self.lines(&path, |line: RemovedLine, checked| {
             let own = line.against.is_none();
             if own && (line.witness_n >= documents || gone.has(line.witness_n)) {
-                let RemovedRow { id, n, witness, witness_n, .. } = line;
+                let RemovedLine { id, n, witness, witness_n, .. } = line;
                 checked.report(|| {
                     format!("{id} ({n}) was removed for {witness} ({witness_n}), which is not kept")
                 });
@@ -382,8 +360,8 @@ impl<'r> Results<'r> {
         watch: &Watch,
     ) -> Result<(), EngineError> {
         let recipe = self.measurable()?.clone();
-        let mut removals: Vec<RemovedRow> = Vec::new();
-        self.lines(&self.folder.join("removed.jsonl"), |line: RemovedRow, _| {
+        let mut removals: Vec<RemovedLine> = Vec::new();
+        self.lines(&self.folder.join("removed.jsonl"), |line: RemovedLine, _| {
             removals.extend(Some(line).filter(|line| line.against.is_none()));
         })?;
         let wanted: BTreeSet<u64> = removals.iter().flat_map(|line| [line.n, line.witness_n]).collect();
@@ -419,7 +397,7 @@ impl<'r> Results<'r> {
             let right = found.is_some_and(|found| found.reached && (found.forward - said).abs() <= ROUNDING);
             if !right {
                 let now = found.map_or("below the threshold".to_owned(), |found| found.forward.to_string());
-                let RemovedRow { id, n, witness, witness_n, .. } = line;
+                let RemovedLine { id, n, witness, witness_n, .. } = line;
                 checked.report(|| {
                     format!("{id} ({n}) is said to be {said} like {witness} ({witness_n}), and is {now}")
                 });
@@ -448,5 +426,162 @@ impl NumberSet {
             *bits |= 1 << (number % 64);
         }
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::as_lines;
+    use crate::tests::{recipe, run, settings};
+    use crate::{Job, Outputs, Shards};
+
+    #[test]
+    fn the_first_mistakes_are_told_and_all_are_counted() {
+        let mut report = CheckReport::default();
+        report.check_count("documents", 5, 5);
+        assert_eq!(report, CheckReport::default());
+        for n in 0..30 {
+            report.check_count("documents", n, 100);
+        }
+        assert_eq!((report.mistakes, report.wrong.len()), (30, MAX_REPORTED));
+        assert_eq!(report.wrong[0], "documents: 0 are there, and summary.json says 100");
+    }
+
+    #[test]
+    fn numbers_are_added_once() {
+        let mut numbers = NumberSet::new(70);
+        assert!(numbers.add(0) && numbers.add(69) && !numbers.add(69));
+        assert_eq!((0..80).filter(|&number| numbers.has(number)).collect::<Vec<u64>>(), [0, 69]);
+        assert!(numbers.add(1000) && !numbers.has(1000), "it is out of bounds");
+    }
+
+    /// Two texts that share 21 of 23 shingles, another one, and the first again.
+    const TEXTS: [&str; 4] = [
+        "a b c d e f g h i j k l m n o p q r s t u v w x y z",
+        "a b c d e f g h i j k l m n o p q r s t u v w x y other",
+        "something else",
+        "a b c d e f g h i j k l m n o p q r s t u v w x y z",
+    ];
+
+    /// A finished job on these texts.
+    fn finished(folder: &Path, recipe: JobRecipe, outputs: Outputs) {
+        let options = recipe.read_options().unwrap();
+        let corpus = Corpus::in_memory("docs.jsonl", as_lines(&TEXTS).as_bytes().into(), options);
+        let job = Job { recipe, corpus, against: None, lexicon: None, settings: settings(), outputs };
+        run(job, folder, None).unwrap();
+    }
+
+    fn wrong(folder: &Path) -> Vec<String> {
+        Results::check(folder, &Watch::default()).unwrap().checked.wrong
+    }
+
+    #[test]
+    fn a_finished_job_has_no_mistakes_until_a_file_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        finished(folder.path(), recipe("exact"), Outputs { write: Shards::Kept, ..Outputs::default() });
+        let report = Results::check(folder.path(), &Watch::default()).unwrap().checked;
+        assert_eq!((report.mistakes, report.removals, report.copied), (0, 2, 2));
+        let path = folder.path().join("removed.jsonl");
+        let whole = std::fs::read(&path).unwrap();
+        let mut changed = whole.clone();
+        changed[3] ^= 1;
+        for (content, expected) in [
+            (changed, "removed.jsonl does not match its digest".to_owned()),
+            (
+                whole[1..].to_vec(),
+                format!("removed.jsonl has {} bytes, and had {}", whole.len() - 1, whole.len()),
+            ),
+        ] {
+            std::fs::write(&path, content).unwrap();
+            assert_eq!(wrong(folder.path()), [expected]);
+        }
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(wrong(folder.path()), ["removed.jsonl is gone"]);
+        std::fs::write(&path, &whole).unwrap();
+        std::fs::write(folder.path().join("kept/more.jsonl"), "").unwrap();
+        assert_eq!(wrong(folder.path()), ["kept/more.jsonl is none of its files"]);
+        std::fs::remove_file(folder.path().join("kept/more.jsonl")).unwrap();
+        std::fs::remove_file(folder.path().join(RUN)).unwrap();
+        assert_eq!(wrong(folder.path()), ["run.json is gone"]);
+    }
+
+    #[test]
+    fn a_folder_without_a_summary_holds_no_finished_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = Results::check(folder.path(), &Watch::default()).err().unwrap().to_string();
+        assert!(error.contains("holds no finished job: there is no summary.json"), "{error}");
+        std::fs::write(folder.path().join(SUMMARY), "{}").unwrap();
+        let said = wrong(folder.path());
+        assert_eq!(
+            said,
+            [
+                "summary.json does not match its checksum",
+                "summary.json says nothing of the files that belong to it"
+            ]
+        );
+    }
+
+    #[test]
+    fn removals_are_measured_again_from_the_input() {
+        let (folder, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        finished(folder.path(), recipe("exact"), Outputs::default());
+        let measured = |texts: &[&str], work: &Path| {
+            let corpus =
+                Corpus::in_memory("docs.jsonl", as_lines(texts).as_bytes().into(), Default::default());
+            let mut results = Results::check(folder.path(), &Watch::default()).unwrap();
+            results.measure(&corpus, &settings(), work, &Watch::default()).unwrap();
+            (results.checked.measured, results.checked.wrong)
+        };
+        assert_eq!(measured(&TEXTS, &work.path().join("a")), (2, vec![]));
+        // The second document is another now.
+        let (count, wrong) = measured(&[TEXTS[0], "other words", TEXTS[2], TEXTS[3]], &work.path().join("b"));
+        assert_eq!((count, wrong.len()), (2, 1));
+        assert!(
+            wrong[0].starts_with("d1 (1) is said to be 0.913043478 like d0 (0)")
+                && wrong[0].ends_with("and is below the threshold"),
+            "{wrong:?}"
+        );
+        let (count, wrong) = measured(&TEXTS[..3], &work.path().join("c"));
+        assert_eq!((count, wrong), (1, vec!["d3 (3) or d0 (0) is not in the input".to_owned()]));
+    }
+
+    #[test]
+    fn only_verified_removals_of_stars_can_be_measured() {
+        let refused = |recipe: JobRecipe| {
+            let folder = tempfile::tempdir().unwrap();
+            finished(folder.path(), recipe, Outputs::default());
+            let results = Results::check(folder.path(), &Watch::default()).unwrap();
+            results.measurable().map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(refused(recipe("exact")), Ok(()));
+        for (recipe, why) in [
+            (JobRecipe { task: Task::Pairs, ..recipe("exact") }, "it is no job of `dedup`"),
+            (JobRecipe { verified: false, ..recipe("md5") }, "its pairs were not measured"),
+            (JobRecipe { cluster: ClusterRule::Components, ..recipe("exact") }, "may be below the threshold"),
+            (
+                JobRecipe { order: Some("id".to_owned()), ..recipe("exact") },
+                "its numbers are not those of the input",
+            ),
+        ] {
+            let error = refused(recipe).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_table_of_pairs_may_lie_beside_its_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let job = path("mine.jsonl.job");
+        std::fs::create_dir(&job).unwrap();
+        let results = Results { folder: &job, checked: CheckReport::default(), job: None };
+        assert_eq!(results.path_of("pairs.jsonl"), path("mine.jsonl"));
+        assert_eq!(results.path_of("groups.jsonl"), job.join("groups.jsonl"));
+        std::fs::write(job.join("pairs.jsonl"), "").unwrap();
+        assert_eq!(results.path_of("pairs.jsonl"), job.join("pairs.jsonl"));
+        assert_eq!(results.inputs(), [] as [String; 0]);
+        std::fs::write(job.join(RUN), "{\"files\":[\"/a\",\"/b\"]}").unwrap();
+        assert_eq!(results.inputs(), ["/a", "/b"]);
     }
 }

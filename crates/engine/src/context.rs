@@ -410,3 +410,185 @@ pub(crate) fn write_whole_with(
     written.map_err(|error| EngineError::write(&pending, error))?;
     std::fs::rename(&pending, path).map_err(|error| EngineError::write(path, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use lookalike_corpus::ReadOptions;
+    use lookalike_model::Similarity;
+
+    fn settings(threads: usize, megabytes: u64) -> Settings {
+        Settings { threads, memory: megabytes * MIB, spool: Spool::Auto }
+    }
+
+    fn budget() -> Budget {
+        Budget::new(&settings(2, 512), MIB).unwrap()
+    }
+
+    /// The bytes that an error says would do.
+    fn needed<T>(result: Result<T, EngineError>) -> u64 {
+        match result {
+            Err(EngineError::Memory { needed, .. }) => needed,
+            _ => panic!("it was not refused for want of memory"),
+        }
+    }
+
+    #[test]
+    fn the_least_cap_grows_with_threads_and_documents() {
+        // 128 MB, 4 MB for each thread, and the longest document twice.
+        assert!(Budget::new(&settings(1, 134), MIB).is_ok());
+        assert_eq!(needed(Budget::new(&settings(1, 133), MIB)), 134 * MIB);
+        assert_eq!(needed(Budget::new(&settings(0, 133), MIB)), 134 * MIB);
+        assert_eq!(needed(Budget::new(&settings(4, 150), 16 * MIB)), (128 + 16 + 32) * MIB);
+        let said = Budget::new(&settings(1, 1), MIB).unwrap_err().to_string();
+        assert!(said.contains("1 thread and documents of up to 1 MB needs at least 134 MB"), "{said}");
+    }
+
+    #[test]
+    fn what_is_reserved_is_gone() {
+        let mut budget = budget();
+        assert_eq!(budget.reservable(), (512 - 64 - 8) * MIB);
+        budget.reserve(400 * MIB, "much").unwrap();
+        assert_eq!(budget.reservable(), 40 * MIB);
+        assert_eq!(needed(budget.reserve(41 * MIB, "more")), 513 * MIB);
+        assert_eq!(budget.reservable(), 40 * MIB, "what was refused takes nothing");
+        budget.reserve(40 * MIB, "the rest").unwrap();
+        assert_eq!(budget.reservable(), 0);
+    }
+
+    #[test]
+    fn buffers_have_what_documents_leave_and_never_too_little() {
+        let budget = budget();
+        assert_eq!(budget.free(0, 0), (512 - 72 - 12) * MIB);
+        assert_eq!(budget.free(MIB, 12), (512 - 72 - 12 - 12) * MIB);
+        assert_eq!(budget.free(u32::MAX.into(), 100), LEAST_ROOM);
+    }
+
+    #[test]
+    fn documents_need_sixteen_bytes_each() {
+        let most = (512 - 64 - 8) * MIB / 16;
+        assert!(budget().admit(most).is_ok());
+        assert_eq!(needed(budget().admit(most + 1)), 512 * MIB + 16);
+    }
+
+    #[test]
+    fn one_document_must_fit_beside_the_program() {
+        let most = (512 - 32 - 6) * MIB;
+        assert!(budget().admit_document(most).is_ok());
+        assert_eq!(needed(budget().admit_document(most + 1)), 512 * MIB + 1);
+    }
+
+    #[test]
+    fn large_texts_alone_are_handled_one_at_a_time() {
+        let settings = settings(1, 256);
+        assert!(!settings.admit_text("a few words", u64::MAX / 2).unwrap(), "small ones are not weighed");
+        let large = "a".repeat(HEAVY);
+        assert!(settings.admit_text(&large, 0).unwrap());
+        assert!(needed(settings.admit_text(&large, 250 * MIB)) > 256 * MIB);
+    }
+
+    #[test]
+    fn shapes_have_a_thread_and_a_driver_at_least() {
+        let shape = settings(0, 256).shape(60 * MIB, MIB);
+        assert!(shape.threads == 1 && shape.drivers == 1);
+        assert_eq!(shape.waiting_bytes as u64, 10 * MIB);
+        let shape = settings(4, 4096).shape(3000 * MIB, MIB);
+        assert_eq!((shape.threads, shape.drivers), (4, 4));
+    }
+
+    #[test]
+    fn lines_that_can_be_read_again_are_not_spooled_unless_asked_for() {
+        let access = |name: &str, content: &str, spool: Spool| {
+            let corpus = Corpus::in_memory(name, content.as_bytes().into(), ReadOptions::default());
+            let RereadAccess { spooled, seekable } = spool.reread_access(&corpus, &(0..1));
+            (spooled, seekable)
+        };
+        let lines = as_lines(&["one"]);
+        assert_eq!(access("a.jsonl", &lines, Spool::Auto), (false, true));
+        assert_eq!(access("a.jsonl", &lines, Spool::Disk), (true, false));
+        assert_eq!(access("a.jsonl", &lines, Spool::None), (false, true));
+        assert_eq!(access("a.txt", "some words", Spool::Auto), (true, false));
+        assert_eq!(access("a.txt", "some words", Spool::None), (false, false));
+    }
+
+    #[test]
+    fn a_small_file_is_written_whole_and_removed_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts");
+        for content in [&b"one"[..], b"two"] {
+            write_whole(&path, content).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), content);
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        remove_if_there(&path).unwrap();
+        assert!(!path.exists());
+        remove_if_there(&path).unwrap();
+        assert!(write_whole(&folder.path().join("none/facts"), b"").is_err());
+    }
+
+    #[test]
+    fn facts_of_another_job_are_refused() {
+        let test = StageTest::new(recipe("md5"), "");
+        let mut ctx = test.context();
+        assert_eq!(ctx.saved::<u64>("facts").unwrap(), None);
+        ctx.save("facts", &7u64).unwrap();
+        assert_eq!(ctx.saved::<u64>("facts").unwrap(), Some(7));
+        ctx.stamp ^= 1;
+        assert!(matches!(ctx.saved::<u64>("facts"), Err(EngineError::Damaged { .. })));
+    }
+
+    #[test]
+    fn similarities_differ_both_ways_by_the_measure_or_by_the_methods() {
+        let directed = |similarity, verified, spec: &str| {
+            let test = StageTest::new(JobRecipe { similarity, verified, ..recipe(spec) }, "");
+            test.context().directed()
+        };
+        assert!(directed(Similarity::Containment, true, "md5"));
+        assert!(!directed(Similarity::Containment, false, "md5"), "a digest says the same both ways");
+        assert!(!directed(Similarity::Jaccard, true, "md5"));
+    }
+
+    #[test]
+    fn a_method_may_measure_where_pairs_are_not_verified() {
+        let measures = |verified, spec: &str| {
+            let test = StageTest::new(JobRecipe { verified, ..recipe(spec) }, "");
+            let ctx = test.context();
+            (ctx.measures, ctx.measure == ctx.recipe.measure().unwrap())
+        };
+        assert_eq!(measures(true, "md5"), (true, true));
+        assert_eq!(measures(false, "md5"), (false, true));
+        assert_eq!(measures(true, "decomposition"), (true, true));
+        assert_eq!(measures(false, "decomposition"), (true, false));
+    }
+
+    #[test]
+    fn documents_to_compare_with_are_read_first() {
+        let (left, right) = (as_lines(&["one"]), as_lines(&["two", "three"]));
+        let test = StageTest::against(recipe("md5"), &left, &right);
+        let ctx = test.context();
+        assert_eq!(ctx.units(), [(true, 0..1), (false, 0..1)]);
+        assert_eq!(ctx.input_bytes(), Some((left.len() + right.len()) as u64));
+        let names: Vec<&str> = ctx.corpora().map(|corpus| corpus.shards()[0].name.as_str()).collect();
+        assert_eq!(names, ["left.jsonl", "docs.jsonl"]);
+    }
+
+    #[test]
+    fn lists_of_files_take_memory() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["one"]), &as_lines(&["two"]));
+        let mut ctx = test.context();
+        let before = ctx.budget.reservable();
+        ctx.reserve_lists().unwrap();
+        assert_eq!(before - ctx.budget.reservable(), 2 * PER_FILE);
+    }
+
+    #[test]
+    fn a_stop_ends_a_stage() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        assert!(ctx.check().is_ok());
+        test.watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(ctx.check(), Err(EngineError::Stopped)));
+    }
+}

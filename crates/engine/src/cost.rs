@@ -84,3 +84,44 @@ fn page(number: usize) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_methods::{Setting, method};
+
+    fn cost_of(spec: &str) -> Cost {
+        cost(&*method(spec, &Setting::default()).unwrap())
+    }
+
+    #[test]
+    fn a_digest_costs_sixteen_bytes_and_one_key() {
+        let expected = Cost { bytes: 28, payload: 16, keys: 1, passes: 1, lexicon: false };
+        assert_eq!(cost_of("md5"), expected);
+    }
+
+    #[test]
+    fn a_lexicon_and_each_survey_are_further_passes() {
+        let lexicon = cost_of("imatch");
+        assert!(lexicon.lexicon);
+        assert_eq!(lexicon.passes, 2);
+        let method = method("spex:n=3,counters=16", &Setting::default()).unwrap();
+        let surveys = method.survey().unwrap().passes();
+        assert_eq!(cost(&*method).passes, 1 + surveys);
+    }
+
+    #[test]
+    fn tags_cost_four_bytes_for_each_key() {
+        let cost = cost_of("exact");
+        assert!(cost.keys > 0);
+        assert_eq!(cost.bytes - cost.payload, 16 * cost.keys);
+    }
+
+    #[test]
+    fn pages_have_so_many_words_and_come_in_pairs() {
+        assert_eq!(page(0).split_whitespace().count(), WORDS);
+        assert_eq!(page(0).matches('.').count(), WORDS / 20);
+        assert_eq!(page(0), page(1));
+        assert_ne!(page(1), page(2));
+    }
+}

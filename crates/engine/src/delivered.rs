@@ -192,4 +192,69 @@ mod tests {
         let digested = digest_file(&path).unwrap();
         assert_eq!(digested, FileDigest { bytes: 700_000, xxh3: format!("{:032x}", hash::digest(&content)) });
     }
+
+    fn put(folder: &Path, name: &str, content: &str) {
+        let path = folder.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    #[test]
+    fn names_are_those_of_results_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["kept/b/c", "a", "work/scratch", "working/d", "kept/a"] {
+            put(folder.path(), name, "");
+        }
+        assert_eq!(names(folder.path()).unwrap(), ["a", "kept/a", "kept/b/c", "working/d"]);
+        assert_eq!(all_names(folder.path()).unwrap().len(), 5);
+        assert!(names(&folder.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn every_folder_above_a_file_is_named_once() {
+        let names = ["a", "kept/b/c", "kept/b/d", "kept/e"].map(str::to_owned);
+        let expected = ["x/kept", "x/kept/b"].map(PathBuf::from);
+        assert_eq!(folders(Path::new("x"), &names), expected);
+    }
+
+    #[test]
+    fn a_summary_has_the_digests_of_results_alone() {
+        let (folder, beside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        put(folder.path(), "removed.jsonl", "{}\n");
+        put(folder.path(), "mine.txt", "mine");
+        put(folder.path(), "removed.jsonl.part", "half");
+        put(beside.path(), "table", "pairs");
+        let elsewhere = [("pairs.jsonl".to_owned(), beside.path().join("table"))];
+        let (run, summary) = (serde_json::json!({"seconds": 1}), serde_json::json!({"kept": 3}));
+        conclude(folder.path(), &elsewhere, &run, &summary).unwrap();
+        let text = std::fs::read(folder.path().join(SUMMARY)).unwrap();
+        assert!(is_sealed(&text) && is_sealed(&std::fs::read(folder.path().join(RUN)).unwrap()));
+        let read: serde_json::Value = serde_json::from_slice(&text).unwrap();
+        let files: Vec<&str> = read["files"].as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(files, ["pairs.jsonl", "removed.jsonl"]);
+        assert_eq!(read["kept"], 3);
+        assert_eq!(read["files"]["pairs.jsonl"]["bytes"], 5);
+        assert!(!folder.path().join("removed.jsonl.part").exists());
+        assert_eq!(std::fs::read(folder.path().join("mine.txt")).unwrap(), b"mine");
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        for content in ["one", "two"] {
+            write_durably(&path, content.as_bytes()).unwrap();
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), content);
+        }
+        assert_eq!(all_names(folder.path()).unwrap(), ["a"]);
+        assert!(matches!(digest_file(&folder.path().join("none")), Err(EngineError::Read { .. })));
+    }
+
+    #[test]
+    fn files_in_deep_folders_are_put_on_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        put(folder.path(), "a/b/c", "x");
+        put_on_disk(folder.path()).unwrap();
+        assert!(put_on_disk(&folder.path().join("none")).is_err());
+    }
 }

@@ -403,4 +403,72 @@ mod tests {
         assert_eq!((copy.len(), copy.line(0).unwrap().name.as_str()), (1, "c"));
         assert_eq!(seen[0], (0, "a".to_owned(), Some("u".to_owned()), "x".to_owned()));
     }
+
+    #[test]
+    fn documents_that_are_not_wanted_are_not_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = "{\"id\":\"a\",\"text\":\"one\"}\n{\"id\":\"b\",\"text\":\"two\"}\n{\"id\":\"c\",\"text\":\"three\"}\n";
+        let corpus = Corpus::in_memory("x.jsonl", lines.as_bytes().into(), ReadOptions::default());
+        let odd: DocumentFilter<'_> = &mut |n, document, text| n != 1 && document.id != "x" && text != "one";
+        let from = (&corpus, ContentMode::Page);
+        let copy =
+            DocumentCopy::open_or_create(folder.path(), from, &[], ("odd", odd), &Watch::default()).unwrap();
+        assert_eq!(
+            (copy.len(), copy.is_empty(), copy.manifest().found, copy.manifest().text_bytes),
+            (1, false, 3, 5)
+        );
+        let line = copy.line(0).unwrap();
+        assert_eq!(
+            (line.id.as_str(), line.n, line.name.as_str(), line.text.as_str()),
+            ("0", 2, "c", "three")
+        );
+        assert!(copy.line(1).is_err());
+    }
+
+    #[test]
+    fn a_writer_numbers_what_it_is_given() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut writer = CopyWriter::create(&folder.path().join("copy"), "here".to_owned()).unwrap();
+        assert_eq!(writer.put(7, ("a", Some("http://x")), vec![None], "text").unwrap(), 0);
+        assert_eq!(writer.put(9, ("b", None), vec![], "\"more\"\n").unwrap(), 1);
+        assert!(
+            DocumentCopy::open_existing(&folder.path().join("copy"), "here").unwrap().is_none(),
+            "it is not finished"
+        );
+        let copy = writer.finish().unwrap();
+        assert_eq!(
+            (copy.line(0).unwrap().url.as_deref(), copy.line(1).unwrap().text.as_str()),
+            (Some("http://x"), "\"more\"\n")
+        );
+        assert_eq!((copy.line(1).unwrap().n, copy.manifest().text_bytes), (9, 11));
+        assert!(DocumentCopy::open_existing(&folder.path().join("copy"), "here").unwrap().is_some());
+        assert!(DocumentCopy::open_existing(&folder.path().join("copy"), "there").is_err());
+    }
+
+    #[test]
+    fn a_copy_is_a_corpus_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), LINES).unwrap();
+        let corpus = copy.corpus().unwrap();
+        let mut ids = Vec::new();
+        let each = |item: WalkItem<'_>| {
+            if let WalkItem::Document { document, .. } = item {
+                ids.push(document.id.to_owned());
+            }
+            Ok(())
+        };
+        walk::documents(&corpus.shards()[0], corpus.options(), ContentMode::Page, &Watch::default(), each)
+            .unwrap();
+        assert_eq!(ids, ["0", "1"]);
+    }
+
+    #[test]
+    fn lines_that_are_cut_off_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        copy(folder.path(), LINES).unwrap();
+        let path = folder.path().join(super::LINES);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..whole.len() - 1]).unwrap();
+        assert!(matches!(copy(folder.path(), LINES), Err(EngineError::Damaged { .. })));
+    }
 }

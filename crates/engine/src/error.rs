@@ -180,3 +180,35 @@ impl EngineError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_from_other_reasons() {
+        let write = |kind: io::ErrorKind| EngineError::write(Path::new("f"), kind.into());
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+            assert!(write(kind).to_string().starts_with("the disk is full: f cannot be written"), "{kind}");
+        }
+        assert!(write(io::ErrorKind::PermissionDenied).to_string().starts_with("f cannot be written: "));
+        let read = EngineError::read(Path::new("f"), io::ErrorKind::NotFound.into()).to_string();
+        assert!(read.starts_with("f cannot be read: "), "{read}");
+    }
+
+    #[test]
+    fn a_reader_that_wants_memory_is_a_cap_that_is_too_small() {
+        let error = CorpusError::Memory { why: "a decoder".to_owned(), needed: (5 << 20) + 1 };
+        assert_eq!(
+            EngineError::from(error).to_string(),
+            "--memory is too small: a decoder needs at least 6 MB; give --memory 6M"
+        );
+        let error = EngineError::from(WalkError::Corpus(CorpusError::NoInput { input: "x".to_owned() }));
+        assert!(matches!(error, EngineError::Corpus(CorpusError::NoInput { .. })));
+    }
+
+    #[test]
+    fn a_walk_that_was_stopped_is_a_run_that_was() {
+        assert!(matches!(EngineError::from(WalkError::Stopped), EngineError::Stopped));
+    }
+}

@@ -428,3 +428,171 @@ fn read(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recipe::Combine;
+    use crate::tests::{recipe, settings};
+    use lookalike_model::{Media, Similarity};
+
+    fn examiner(recipe: JobRecipe) -> Examiner {
+        let folder = tempfile::tempdir().unwrap();
+        Examiner::open(recipe, folder.path()).unwrap()
+    }
+
+    fn examined(examiner: &Examiner, text: &str) -> Examined {
+        ExamineBuffers::new(examiner).text(examiner, text.to_owned()).unwrap()
+    }
+
+    fn shared(counts: &[u32]) -> SharedKeys {
+        let mut shared = SharedKeys::default();
+        shared[..counts.len()].copy_from_slice(counts);
+        shared
+    }
+
+    #[test]
+    fn equal_words_are_examined_alike() {
+        let examiner = examiner(recipe("md5"));
+        let [one, same, other] = ["One, two", "one two", "two one"].map(|text| examined(&examiner, text));
+        assert_eq!((one.words, one.text.as_str(), one.keys.len(), one.keys[0].len()), (2, "One, two", 1, 1));
+        assert!(one.digest == same.digest && one.record == same.record && one.keys == same.keys);
+        assert!(one.digest != other.digest && one.record != other.record && one.symbols != other.symbols);
+        assert_eq!(one.symbols, same.symbols);
+        assert_eq!((one.record.len(), examiner.length(0, &one.record)), (examiner.record_bytes(), 2));
+    }
+
+    #[test]
+    fn a_text_without_words_has_no_digest_and_no_keys() {
+        let examiner = examiner(recipe("md5"));
+        let none = examined(&examiner, "...");
+        assert_eq!((none.words, none.digest, none.symbols.len(), none.keys), (0, 0, 0, vec![vec![]]));
+        assert_eq!(examiner.length(0, &none.record), 0);
+    }
+
+    #[test]
+    fn digests_and_symbols_go_by_the_secret_and_sketches_do_not() {
+        let with = |seed| examined(&examiner(recipe("md5")).with_secret(Secret::new(seed)), "one two");
+        let (a, b) = (with(1), with(2));
+        assert!(a.digest != b.digest && a.symbols != b.symbols);
+        assert!(a.record == b.record && a.keys == b.keys);
+        assert_eq!(with(1), a);
+    }
+
+    #[test]
+    fn a_document_is_examined_within_its_group() {
+        let examiner = examiner(JobRecipe { within: Some("@host".to_owned()), ..recipe("md5") });
+        let mut buffers = ExamineBuffers::new(&examiner);
+        let mut of = |url| {
+            buffers.document(&examiner, &Document::from_text("x", Some(url), Media::Text, "one two")).unwrap()
+        };
+        let [one, same, other] = ["http://a.org/1", "http://A.org/2", "http://b.org/"].map(&mut of);
+        assert!(one.keys == same.keys && one.digest == same.digest);
+        assert!(one.keys != other.keys && one.digest != other.digest);
+        assert_eq!(one.record, other.record, "what methods keep is of the words alone");
+    }
+
+    #[test]
+    fn a_sketch_is_all_but_text_and_symbols() {
+        let examiner = examiner(recipe("md5"));
+        let mut buffers = ExamineBuffers::new(&examiner);
+        let document = Document::from_text("x", None, Media::Text, "one two");
+        let (whole, mut sketch) = (buffers.document(&examiner, &document).unwrap(), Examined::default());
+        assert_eq!(buffers.sketch(&examiner, &document, &mut sketch), Ok(7));
+        assert_eq!(sketch, Examined { text: String::new(), symbols: Vec::new(), ..whole });
+    }
+
+    #[test]
+    fn texts_and_symbols_are_prepared_alike() {
+        let examiner = examiner(recipe("md5"));
+        let mut buffers = ExamineBuffers::new(&examiner);
+        let text = "one two three four five six one two three four five six";
+        let symbols = buffers.text(&examiner, text.to_owned()).unwrap().symbols;
+        let prepared = buffers.prepare(&examiner, &symbols);
+        // Twelve words have eight shingles of five, of which two come twice.
+        assert_eq!((symbols.len(), prepared.len()), (12, 6));
+        assert_eq!(buffers.prepare_text(&examiner, text), prepared);
+    }
+
+    #[test]
+    fn a_pair_is_proposed_by_any_method_or_by_all() {
+        let of = |combine| examiner(JobRecipe { combine, ..recipe("md5 minhash") });
+        let (any, all) = (of(Combine::Any), of(Combine::All));
+        assert!(any.proposed(&shared(&[1, 0])) && !all.proposed(&shared(&[1, 0])));
+        assert!(any.proposed(&shared(&[1, 2])) && all.proposed(&shared(&[1, 2])));
+        assert!(!any.proposed(&shared(&[0, 0])));
+        assert_eq!(any.methods().len(), 2);
+    }
+
+    #[test]
+    fn keys_are_counted_as_the_method_asks_for() {
+        let examiner = examiner(recipe("md5 simhash:search=probabilistic,probes=2"));
+        let asked = DirectedKeyCounts { forward: 3, backward: 2 };
+        assert_eq!(examiner.shared(0, asked), Some(3));
+        assert_eq!(examiner.shared(1, asked), Some(asked.pack()));
+        assert_eq!(examiner.shared(0, DirectedKeyCounts::default()), None);
+    }
+
+    #[test]
+    fn verified_pairs_are_measured_and_others_are_not() {
+        let measured = Measured { forward: 0.9, backward: 0.9, reached: true, reached_back: true };
+        for verified in [true, false] {
+            let examiner = examiner(JobRecipe { verified, ..recipe("md5") });
+            assert_eq!(examiner.measures(), verified);
+            let [one, other] = ["one two", "three"].map(|text| examined(&examiner, text).record);
+            let judge = |a: &[u8], b: &[u8]| {
+                let mut asked = false;
+                let found = examiner.judge([a, b], &shared(&[1]), || {
+                    asked = true;
+                    Ok::<_, EngineError>(Some(measured))
+                });
+                (found.unwrap().map(|found| found.forward), asked)
+            };
+            assert_eq!(judge(&one, &one), (Some(if verified { 0.9 } else { 1.0 }), verified));
+            assert_eq!(judge(&one, &other), (None, false), "digests tell them apart");
+            let unproposed =
+                examiner.judge_unproposed([&one, &other], || Ok::<_, EngineError>(Some(measured))).unwrap();
+            assert_eq!(unproposed.is_some(), verified);
+            assert!(
+                examiner.possible([&one, &one], &shared(&[1]))
+                    && !examiner.possible([&one, &other], &shared(&[1]))
+            );
+            assert!(!examiner.promising([&one, &one], &shared(&[0])));
+            assert!(examiner.counts_equals(&one));
+        }
+    }
+
+    #[test]
+    fn methods_that_know_nothing_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let gather = |spec: &str| {
+            let learned = LearnedData { folder: folder.path(), lexicon: None, corpus: None };
+            learned.gather(&recipe(spec), &settings(), &Watch::default()).map_err(|error| error.to_string())
+        };
+        let error = gather("imatch").unwrap_err();
+        assert!(error.starts_with("imatch weighs words by a collection"), "{error}");
+        let error = gather("spex:n=3,counters=16").unwrap_err();
+        assert!(error.starts_with("spex must see a corpus before its first document"), "{error}");
+        assert_eq!((gather("md5"), gather("exact")), (Ok(()), Ok(())));
+    }
+
+    #[test]
+    fn what_was_learned_of_a_corpus_is_known_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = crate::tests::generated(200, 5);
+        let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
+        let learned = LearnedData { folder: folder.path(), lexicon: None, corpus: Some(&corpus) };
+        learned.gather(&recipe("imatch"), &settings(), &Watch::default()).unwrap();
+        assert!(folder.path().join("lexicon0").exists());
+        assert!(Examiner::open(recipe("imatch"), folder.path()).is_ok());
+    }
+
+    #[test]
+    fn similarities_differ_both_ways_by_measure_or_method() {
+        let directed =
+            |similarity, verified| examiner(JobRecipe { similarity, verified, ..recipe("md5") }).directed();
+        assert!(directed(Similarity::Containment, true) && !directed(Similarity::Containment, false));
+        assert!(!directed(Similarity::Jaccard, true));
+        assert!(examiner(recipe("minhash")).goes_by_words() && !examiner(recipe("md5")).goes_by_words());
+    }
+}

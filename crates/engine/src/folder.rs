@@ -158,7 +158,24 @@ pub(crate) fn remove_unstarted(folder: &Path, made: bool) {
 
 #[cfg(test)]
 mod tests {
+    use lookalike_corpus::write::rows::RowFormat;
+    use lookalike_tables::files::{COMMANDS, Endings, OutputFile};
+
     use super::*;
+
+    #[test]
+    fn the_table_of_every_command_is_known_as_a_result() {
+        let job_files = JobFiles { copies: HashSet::new() };
+        for file in COMMANDS.iter().flat_map(|command| command.files) {
+            let OutputFile::Table(table, endings) = file else { continue };
+            let names = match endings {
+                Endings::Tsv => vec![format!("{}.tsv", table.name)],
+                _ => [RowFormat::Jsonl, RowFormat::Parquet].map(|format| table.file_name(format)).to_vec(),
+            };
+            names.iter().for_each(|name| assert!(job_files.has(name), "{name}"));
+        }
+        assert!(!job_files.has("letter.jsonl"));
+    }
 
     #[test]
     fn only_what_a_job_wrote_is_removed() {
@@ -217,5 +234,80 @@ mod tests {
             assert_eq!(folder.exists(), !gone, "{file}");
             let _ = fs::remove_dir_all(&folder);
         }
+    }
+
+    #[test]
+    fn results_are_known_by_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(WORK)).unwrap();
+        fs::write(folder.path().join(WORK).join(MANIFEST), "{\"inputs\":[{\"name\":\"a/b.jsonl\"}]}\n")
+            .unwrap();
+        let files = JobFiles::of(folder.path());
+        for name in [
+            "summary.json",
+            "removed.jsonl",
+            "pairs.jsonl.zst",
+            "clusters.parquet",
+            "kept/a/b.jsonl",
+            "rejected/a/b.jsonl",
+        ] {
+            assert!(files.has(name), "{name}");
+        }
+        for name in [
+            "removed",
+            "removed.csv",
+            "removed.jsonl.part",
+            "mine.jsonl",
+            "kept/b.jsonl",
+            "a/b.jsonl",
+            "work/lock",
+        ] {
+            assert!(!files.has(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn copies_are_told_by_summary_manifest_and_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, content: &str| fs::write(folder.path().join(name), content).unwrap();
+        fs::create_dir(folder.path().join(WORK)).unwrap();
+        assert_eq!(copies(folder.path()), [] as [PathBuf; 0]);
+        put(SUMMARY, "{\"files\":{\"kept/s\":{},\"removed.jsonl\":{},\"rejected/../x\":{}}}");
+        assert_eq!(copies(folder.path()), ["kept/s"].map(PathBuf::from));
+        put("work/copies", "0f [\"j\",1,2]\nno line\n");
+        let expected = ["kept/s", "kept/j", "removed/j", "rejected/j"].map(PathBuf::from);
+        assert_eq!(copies(folder.path()), expected);
+        put("work/job.json", "{\"inputs\":[{\"name\":\"/etc/m\"},{\"name\":\"m\"}]}\nx\n");
+        let found = copies(folder.path());
+        assert!(
+            found.contains(&PathBuf::from("removed/m")) && found.iter().all(|path| path.is_relative()),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_folder_that_was_there_before_stays() {
+        let root = tempfile::tempdir().unwrap();
+        for (made, stays) in [(true, false), (false, true)] {
+            let folder = root.path().join("job");
+            fs::create_dir_all(folder.join(WORK)).unwrap();
+            fs::write(folder.join("work/lock"), "").unwrap();
+            remove_unstarted(&folder, made);
+            assert_eq!((folder.exists(), folder.join(WORK).exists()), (stays, false));
+        }
+    }
+
+    #[test]
+    fn a_folder_that_another_process_holds_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("job");
+        remove_unstarted_if_unlocked(&folder, true);
+        fs::create_dir_all(folder.join(WORK)).unwrap();
+        let held = lock(&folder, &folder.join("work/lock")).unwrap();
+        remove_unstarted_if_unlocked(&folder, true);
+        assert!(folder.join("work/lock").exists());
+        drop(held);
+        remove_unstarted_if_unlocked(&folder, true);
+        assert!(!folder.exists());
     }
 }

@@ -107,3 +107,68 @@ fn reread(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::{recipe, settings};
+    use crate::{Settings, Spool};
+    use lookalike_text::{Analyser, Features};
+
+    const TEXTS: [&str; 4] = ["one two three", "two", "one two three", "four two four"];
+
+    /// The hashes of the words of each text.
+    fn expected(ctx: &Context<'_>) -> Vec<Vec<u64>> {
+        let mut analyser = Analyser::with_secret(&ctx.profile, &ctx.secret);
+        let mut hashes = |text: &&str| {
+            let mut features = Features::default();
+            analyser.read(text, &mut features);
+            features.secret_hashes().to_vec()
+        };
+        TEXTS.iter().map(&mut hashes).collect()
+    }
+
+    fn found(ctx: &Context<'_>, wanted: fn(u32) -> bool) -> Result<Vec<(u32, Vec<u64>)>, EngineError> {
+        let catalogue = Catalogue::load(ctx).unwrap();
+        let mut found = Vec::new();
+        symbols(ctx, &catalogue, &wanted, &mut |document, symbols| {
+            found.push((document, symbols.to_vec()));
+            Ok(())
+        })?;
+        found.sort();
+        Ok(found)
+    }
+
+    #[test]
+    fn symbols_are_those_of_the_texts_from_the_spool_and_from_the_input() {
+        for spool in [Spool::Disk, Spool::None, Spool::Auto] {
+            let settings = Settings { spool, ..settings() };
+            let left = as_lines(&TEXTS[..1]);
+            let test = StageTest::of(recipe("md5"), Some(&left), &as_lines(&TEXTS[1..]), settings);
+            let ctx = test.sketched();
+            let all: Vec<(u32, Vec<u64>)> = (0..).zip(expected(&ctx)).collect();
+            assert_eq!(found(&ctx, |_| true).unwrap(), all, "{spool:?}");
+            assert_eq!(found(&ctx, |document| document % 2 == 1).unwrap(), [all[1].clone(), all[3].clone()]);
+            assert_eq!(found(&ctx, |_| false).unwrap(), []);
+            assert!(all[0].1 == all[2].1 && all[0].1 != all[3].1);
+        }
+    }
+
+    #[test]
+    fn a_stop_is_heard_between_units() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&TEXTS));
+        let ctx = test.sketched();
+        test.watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(found(&ctx, |_| true), Err(EngineError::Stopped)));
+    }
+
+    #[test]
+    fn changed_documents_name_the_folder_of_the_job() {
+        let test = StageTest::new(recipe("md5"), "");
+        let EngineError::InputChanged { folder, .. } = input_changed(&test.context()) else {
+            panic!("another error")
+        };
+        assert_eq!(folder, test.folder());
+    }
+}

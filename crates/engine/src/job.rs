@@ -991,6 +991,9 @@ pub fn peak_memory() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::{outputs, recipe, run, settings};
+    use lookalike_corpus::ReadOptions;
 
     #[test]
     fn a_secret_that_cannot_be_read_is_not_replaced_by_a_known_one() {
@@ -999,5 +1002,348 @@ mod tests {
             assert!(matches!(secret_of(seed, manifest), Err(EngineError::Damaged { .. })), "{seed:?}");
         }
         assert_eq!(secret_of("0a", manifest).unwrap().seed(), 10);
+    }
+
+    fn mark(name: &str, bytes: u64) -> InputMark {
+        InputMark {
+            name: name.to_owned(),
+            bytes: Some(bytes),
+            modified: Some(1),
+            digest: None,
+            against: false,
+        }
+    }
+
+    #[test]
+    fn outputs_are_told_by_options() {
+        assert_eq!(Outputs::default().options(), "--format jsonl --write none");
+        let outputs =
+            Outputs { format: RowFormat::Parquet, write: Shards::Kept, annotate: true, ..Outputs::default() };
+        assert_eq!(outputs.options(), "--format parquet --write kept --annotate");
+        let outputs = Outputs { write: Shards::Removed, suffix: ".gz", ..Outputs::default() };
+        assert_eq!(outputs.options(), "--format jsonl --write removed");
+    }
+
+    #[test]
+    fn a_summary_says_nothing_of_what_there_was_not() {
+        let text = serde_json::to_value(Summary::default()).unwrap();
+        for name in
+            ["pairs", "unverified", "witnesses_waived", "against", "left_out", "against_rejected", "reasons"]
+        {
+            assert!(text.get(name).is_none(), "{name}");
+        }
+        assert_eq!(text["documents"], 0);
+        let summary = Summary { rejected: 2, against_rejected: 3, against: 9, ..Summary::default() };
+        assert_eq!(summary.all_rejected(), 5);
+        let again: Summary = serde_json::from_value(serde_json::to_value(&summary).unwrap()).unwrap();
+        assert_eq!(again, summary);
+    }
+
+    #[test]
+    fn the_first_difference_of_the_input_is_told() {
+        let old = [mark("a", 5), mark("b", 6)];
+        for (new, expected) in [
+            (vec![mark("a", 5), mark("c", 6)], "b was there and now c is"),
+            (vec![mark("a", 5), InputMark { against: true, ..mark("b", 6) }], "b was there and now b is"),
+            (vec![mark("a", 7), mark("c", 6)], "a had 5 bytes and has 7"),
+            (vec![InputMark { bytes: None, ..mark("a", 5) }], "a had 5 bytes and has unknown"),
+            (vec![mark("a", 5), InputMark { modified: Some(2), ..mark("b", 6) }], "b was written to"),
+            (vec![mark("a", 5), InputMark { digest: Some(2), ..mark("b", 6) }], "b has other content"),
+            (vec![mark("a", 5)], "there were 2 files and are 1"),
+        ] {
+            assert_eq!(changed(&old, &new), expected);
+        }
+    }
+
+    #[test]
+    fn units_of_marks_are_cut_for_each_corpus_by_itself() {
+        let kib = |name: &str, size: u64, against| InputMark { against, ..mark(name, size << 10) };
+        let marks = [
+            kib("a", 10, true),
+            kib("b", 10, true),
+            kib("c", 3, false),
+            kib("d", 3, false),
+            kib("e", 20, false),
+        ];
+        let names: Vec<Vec<&str>> = marked_units(&marks)
+            .into_iter()
+            .map(|unit| unit.iter().map(|mark| mark.name.as_str()).collect())
+            .collect();
+        assert_eq!(names, [vec!["a"], vec!["b"], vec!["c", "d"], vec!["e"]]);
+    }
+
+    #[test]
+    fn a_manifest_that_did_not_survive_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(MANIFEST);
+        assert_eq!(read_manifest(&path).unwrap(), None);
+        let whole = format!("words\n{}\n", digest_of(b"words"));
+        std::fs::write(&path, &whole).unwrap();
+        assert_eq!(read_manifest(&path).unwrap().as_deref(), Some("words"));
+        for length in 0..whole.len() - 1 {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(read_manifest(&path).unwrap(), None, "{length} bytes of it");
+        }
+        std::fs::write(&path, b"\xff\n").unwrap();
+        assert_eq!(read_manifest(&path).unwrap(), None);
+    }
+
+    #[test]
+    fn a_manifest_is_read_back_and_that_of_another_command_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(MANIFEST);
+        assert!(JobManifest::read(&path).unwrap().is_none());
+        let manifest = JobManifest {
+            recipe: "recipe".to_owned(),
+            inputs: vec![mark("a", 5)],
+            outputs: "outputs".to_owned(),
+            secret: "0a".to_owned(),
+            stamp: "0b".to_owned(),
+        };
+        manifest.write(&path).unwrap();
+        let again = JobManifest::read(&path).unwrap().unwrap();
+        assert_eq!(
+            (again.recipe, again.inputs, again.outputs),
+            (manifest.recipe, manifest.inputs, manifest.outputs)
+        );
+        assert_eq!((again.secret, again.stamp), (manifest.secret, manifest.stamp));
+        let foreign = "{\"recipe\":\"\"}";
+        std::fs::write(&path, format!("{foreign}\n{}\n", digest_of(foreign.as_bytes()))).unwrap();
+        assert!(matches!(JobManifest::read(&path), Err(EngineError::Damaged { .. })));
+    }
+
+    #[test]
+    fn a_folder_with_an_empty_one_for_scratch_files_is_empty() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        assert!(is_empty(path).unwrap() && is_empty(&path.join("none")).unwrap());
+        std::fs::create_dir(path.join(WORK)).unwrap();
+        assert!(is_empty(path).unwrap() && !holds_job(path));
+        std::fs::write(path.join(WORK).join("mine"), "").unwrap();
+        assert!(!is_empty(path).unwrap() && !holds_job(path));
+        std::fs::write(path.join(WORK).join(LOCK), "").unwrap();
+        assert!(holds_job(path));
+        std::fs::remove_dir_all(path.join(WORK)).unwrap();
+        std::fs::write(path.join(SUMMARY), "").unwrap();
+        assert!(holds_job(path) && !is_empty(path).unwrap());
+    }
+
+    #[test]
+    fn unfinished_copies_are_swept_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["kept/deep/.lookalike-1", "kept/deep/a", ".lookalike-2", "work/.lookalike-3", "notes"] {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        sweep(folder.path());
+        assert_eq!(
+            delivered::all_names(folder.path()).unwrap(),
+            ["kept/deep/a", "notes", "work/.lookalike-3"]
+        );
+    }
+
+    #[test]
+    fn a_folder_is_held_by_one_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = lock_folder(folder.path()).unwrap();
+        assert!(matches!(lock_folder(folder.path()), Err(EngineError::Locked { .. })));
+        drop(held);
+        lock_folder(folder.path()).unwrap();
+        let foreign = tempfile::tempdir().unwrap();
+        std::fs::write(foreign.path().join("mine"), "").unwrap();
+        assert!(matches!(lock_folder(foreign.path()), Err(EngineError::NotAJob { .. })));
+        assert!(!foreign.path().join(WORK).exists());
+    }
+
+    #[test]
+    fn what_is_begun_anew_was_a_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str| std::fs::write(folder.path().join(name), "").unwrap();
+        let has = |name: &str| folder.path().join(name).exists();
+        put(SUMMARY);
+        put("removed.jsonl");
+        begin_anew(folder.path()).unwrap();
+        assert!(has(SUMMARY) && has("removed.jsonl"), "a summary alone may be anybody's");
+        put("recipe.toml");
+        put("mine");
+        begin_anew(folder.path()).unwrap();
+        assert!(!has(SUMMARY) && !has("removed.jsonl") && !has("recipe.toml") && has("mine"));
+    }
+
+    #[test]
+    fn free_space_is_that_of_the_disk_a_folder_will_be_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = free_space(&folder.path().join("not/there/yet"));
+        assert_eq!(deep.is_some(), cfg!(unix));
+        assert_eq!(free_space(Path::new("not-there-either")).is_some(), cfg!(unix));
+    }
+
+    #[test]
+    fn numbers_of_a_manifest_are_hexadecimal() {
+        let path = Path::new(MANIFEST);
+        assert_eq!(number_of("00ff", path).unwrap(), 255);
+        let error = number_of("0x1", path).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "job.json is damaged: \"0x1\" is no number in hexadecimal digits; begin anew with --force, or in a new folder"
+        );
+    }
+
+    fn job_on(lines: &str) -> Job {
+        let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
+        let (recipe, settings) = (recipe("md5"), settings());
+        Job { recipe, corpus, against: None, lexicon: None, settings, outputs: Outputs::default() }
+    }
+
+    fn error_of(job: Job, folder: &Path) -> EngineError {
+        job.open(folder).err().expect("it is refused")
+    }
+
+    #[test]
+    fn another_job_is_refused_begun_or_finished() {
+        let folder = tempfile::tempdir().unwrap();
+        let lines = as_lines(&["one two", "one two"]);
+        let Opened::Open(begun) = job_on(&lines).open(folder.path()).unwrap() else { panic!("it is new") };
+        assert!(matches!(error_of(job_on(&lines), folder.path()), EngineError::Locked { .. }));
+        drop(begun);
+        for finished in [false, true] {
+            let other = JobRecipe { max_group: 7, ..recipe("md5") };
+            let error = error_of(Job { recipe: other, ..job_on(&lines) }, folder.path());
+            assert!(matches!(error, EngineError::OtherRecipe { .. }), "{finished}: {error}");
+            let outputs = Outputs { write: Shards::Kept, ..Outputs::default() };
+            let error = error_of(Job { outputs, ..job_on(&lines) }, folder.path()).to_string();
+            assert!(
+                error.contains("was begun with --format jsonl --write none and not with"),
+                "{finished}: {error}"
+            );
+            if !finished {
+                run(job_on(&lines), folder.path(), None).unwrap();
+            }
+        }
+        let error = error_of(job_on(&as_lines(&["three"])), folder.path());
+        assert!(matches!(error, EngineError::InputChanged { .. }), "{error}");
+        let Opened::Finished(summary) = job_on(&lines).open(folder.path()).unwrap() else {
+            panic!("it is done")
+        };
+        assert_eq!((summary.documents, summary.kept, summary.removed), (2, 1, 1));
+    }
+
+    #[test]
+    fn a_folder_of_other_files_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("mine"), "").unwrap();
+        assert!(matches!(error_of(job_on(""), folder.path()), EngineError::NotAJob { .. }));
+        assert_eq!(delivered::all_names(folder.path()).unwrap(), ["mine"]);
+    }
+
+    #[test]
+    fn a_job_that_is_refused_leaves_no_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("job");
+        let lines = "{\"id\":\"a\",\"body\":\"no text\"}\n";
+        error_of(job_on(lines), &folder);
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn rejected_records_are_numbered_in_the_input() {
+        let lines = "{\"id\":\"a\",\"text\":\"one\"}\n{}\n{\"id\":\"b\",\"text\":\"two\"}\n{}\n";
+        let test = StageTest::against(recipe("md5"), &format!("{}{{}}\n", as_lines(&["left"])), lines);
+        test.sketched();
+        let mut found = Vec::new();
+        test.open.rejected(&test.watch, |ordinal| found.push(ordinal)).unwrap();
+        assert_eq!(found, [1, 3]);
+    }
+
+    #[test]
+    fn a_table_of_pairs_is_delivered_elsewhere() {
+        let mut test = StageTest::new(recipe("md5"), "");
+        let beside = tempfile::tempdir().unwrap();
+        test.open.write("pairs.jsonl", b"{}\n").unwrap();
+        let target = beside.path().join("mine.jsonl");
+        test.open.deliver_pairs(&target).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"{}\n");
+        assert!(!test.folder().join("pairs.jsonl").exists());
+        assert_eq!(test.open.beside, [("pairs.jsonl".to_owned(), target)]);
+    }
+
+    #[test]
+    fn an_empty_input_takes_no_scratch() {
+        assert_eq!(job_on("").scratch_estimate().unwrap(), 0);
+        let one = job_on(&as_lines(&["one two"])).scratch_estimate().unwrap();
+        let two = job_on(&as_lines(&["one two", "three four"])).scratch_estimate().unwrap();
+        assert!(one > 0 && two > one, "{one} {two}");
+    }
+
+    /// A file of about 20 KB, which is a unit by itself.
+    fn write_shard(folder: &Path, name: &str) {
+        let line = |n: u32| format!("{{\"id\":\"{name}{n}\",\"text\":\"{name} word {}\"}}\n", n / 2);
+        std::fs::write(folder.join(name), (0..500).map(line).collect::<String>()).unwrap();
+    }
+
+    /// A job on all files of a folder.
+    fn job_of_files(input: &Path) -> Job {
+        Job { corpus: Corpus::open(&[input], ReadOptions::default()).unwrap(), ..job_on("") }
+    }
+
+    /// Sketches the files of `input` in a job that goes no further.
+    fn sketch_and_stop(input: &Path, folder: &Path) {
+        let Opened::Open(open) = job_of_files(input).open(folder).unwrap() else { panic!("it is new") };
+        let watch = Watch::default();
+        sketch::sketch(&open.context(&watch).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn files_that_are_added_cost_no_work_that_was_done() {
+        let [input, folder, whole] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        write_shard(input.path(), "a.jsonl");
+        write_shard(input.path(), "b.jsonl");
+        sketch_and_stop(input.path(), folder.path());
+        write_shard(input.path(), "c.jsonl");
+        let Opened::Open(open) = job_of_files(input.path()).open(folder.path()).unwrap() else {
+            panic!("begun")
+        };
+        let done = |unit: usize| folder.path().join(WORK).join(format!("u{unit:06}.done")).exists();
+        assert!(done(0) && done(1) && !done(2));
+        drop(open);
+        run(job_of_files(input.path()), folder.path(), None).unwrap();
+        run(job_of_files(input.path()), whole.path(), None).unwrap();
+        assert!(outputs(folder.path()) == outputs(whole.path()));
+    }
+
+    #[test]
+    fn a_file_before_those_that_were_read_makes_them_read_again() {
+        let [input, folder] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        write_shard(input.path(), "b.jsonl");
+        sketch_and_stop(input.path(), folder.path());
+        write_shard(input.path(), "a.jsonl");
+        let Opened::Open(_open) = job_of_files(input.path()).open(folder.path()).unwrap() else {
+            panic!("begun")
+        };
+        assert!(!folder.path().join(WORK).join("u000000.done").exists());
+    }
+
+    #[test]
+    fn a_file_that_was_read_must_stay_as_it_was() {
+        for gone in [false, true] {
+            let [input, folder] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+            write_shard(input.path(), "a.jsonl");
+            write_shard(input.path(), "b.jsonl");
+            sketch_and_stop(input.path(), folder.path());
+            let (path, expected) = match gone {
+                true => (input.path().join("a.jsonl"), "a.jsonl was read already and is gone"),
+                false => (input.path().join("b.jsonl"), "b.jsonl had"),
+            };
+            match gone {
+                true => std::fs::remove_file(path).unwrap(),
+                false => std::fs::write(path, as_lines(&["other"])).unwrap(),
+            }
+            let EngineError::InputChanged { what, .. } = error_of(job_of_files(input.path()), folder.path())
+            else {
+                panic!("another error")
+            };
+            assert!(what.starts_with(expected), "{what}");
+        }
     }
 }

@@ -133,3 +133,143 @@ impl KeepOrder {
 pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    #[test]
+    fn finite_numbers_alone_are_numbers() {
+        for (text, expected) in [("7", 7.0), (" -0.5 ", -0.5), ("1e3", 1000.0), ("+2", 2.0)] {
+            assert_eq!(parse_number(text), Some(expected), "{text:?}");
+        }
+        for text in ["", " ", "x", "7 apples", "1,5", "inf", "-inf", "NaN", "1e999"] {
+            assert_eq!(parse_number(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_a_number_only_where_all_are() {
+        let of = |value: Option<&str>, numbers| Rank::of_value(value.map(str::to_owned), numbers);
+        assert_eq!(of(Some("10"), true), Rank::Number(10.0));
+        assert_eq!(of(Some("10"), false), Rank::Text("10".to_owned()));
+        assert_eq!(of(Some("ten"), true), Rank::Missing);
+        assert_eq!((of(None, true), of(None, false)), (Rank::Missing, Rank::Missing));
+    }
+
+    #[test]
+    fn numbers_compare_by_size_and_texts_by_bytes() {
+        let numbers = [Rank::Number(9.0), Rank::Number(10.0)];
+        let texts = [Rank::Text("9".to_owned()), Rank::Text("10".to_owned())];
+        assert_eq!(numbers[0].compare(&numbers[1], false), Ordering::Less);
+        assert_eq!(numbers[0].compare(&numbers[1], true), Ordering::Greater);
+        assert_eq!(texts[0].compare(&texts[1], false), Ordering::Greater);
+        assert_eq!(texts[0].compare(&texts[1], true), Ordering::Less);
+        assert_eq!(texts[0].compare(&texts[0], true), Ordering::Equal);
+    }
+
+    #[test]
+    fn missing_values_come_last_whether_ranks_rise_or_fall() {
+        for falling in [false, true] {
+            for rank in [Rank::Number(-1.0), Rank::Number(1e9), Rank::Text(String::new())] {
+                assert_eq!(Rank::Missing.compare(&rank, falling), Ordering::Greater, "{rank:?}");
+                assert_eq!(rank.compare(&Rank::Missing, falling), Ordering::Less, "{rank:?}");
+            }
+            assert_eq!(Rank::Missing.compare(&Rank::Missing, falling), Ordering::Equal);
+        }
+    }
+
+    /// A document to compare with, and four of the input; the value of the third is given.
+    fn documents(keep: &str, third: Option<&str>) -> StageTest {
+        let left = "{\"id\":\"r\",\"score\":\"1\",\"text\":\"one two three four five\"}\n";
+        let third = third.map_or(String::new(), |score| format!("\"score\":\"{score}\","));
+        let lines = [
+            "{\"id\":\"a\",\"score\":\"9\",\"text\":\"one two\"}".to_owned(),
+            "{\"id\":\"b\",\"score\":\"10\",\"text\":\"one two three\"}".to_owned(),
+            format!("{{\"id\":\"c\",{third}\"text\":\"one\"}}"),
+            "{\"id\":\"d\",\"score\":\"9\",\"text\":\"four five six\"}\n".to_owned(),
+        ];
+        StageTest::against(JobRecipe { keep: keep.to_owned(), ..recipe("md5") }, left, &lines.join("\n"))
+    }
+
+    /// The numbers of all documents in keep order, from an order that is none.
+    fn in_keep_order(test: &StageTest) -> Vec<u32> {
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let order = KeepOrder::new(&ctx, &catalogue).unwrap();
+        let shuffled = [3, 1, 4, 0, 2].map(|document| (document, 10 + document)).to_vec();
+        let found = order.contenders(&mut Lookup::new(&ctx, &catalogue), shuffled).unwrap();
+        for contender in &found {
+            assert_eq!(
+                (contender.node, contender.reference),
+                (10 + contender.document, contender.document == 0)
+            );
+        }
+        found.into_iter().map(|contender| contender.document).collect()
+    }
+
+    #[test]
+    fn each_rule_orders_documents_behind_those_to_compare_with() {
+        for (keep, expected) in [
+            ("first", [0, 1, 2, 3, 4]),
+            ("longest", [0, 2, 4, 1, 3]),
+            ("shortest", [0, 3, 1, 2, 4]),
+            ("field:score", [0, 1, 4, 2, 3]),
+            ("field:score:desc", [0, 2, 1, 4, 3]),
+        ] {
+            assert_eq!(in_keep_order(&documents(keep, None)), expected, "{keep}");
+        }
+    }
+
+    #[test]
+    fn one_value_that_is_no_number_makes_texts_of_all() {
+        assert_eq!(in_keep_order(&documents("field:score", Some("x"))), [0, 2, 1, 4, 3]);
+        assert_eq!(in_keep_order(&documents("field:score:desc", Some("x"))), [0, 3, 1, 4, 2]);
+    }
+
+    #[test]
+    fn values_beyond_the_job_may_say_that_not_all_are_numbers() {
+        let test = documents("field:score", None);
+        let mut ctx = test.sketched();
+        ctx.numbers = Some(false);
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let order = KeepOrder::new(&ctx, &catalogue).unwrap();
+        let found =
+            order.contenders(&mut Lookup::new(&ctx, &catalogue), vec![(1, 0), (2, 1), (3, 2)]).unwrap();
+        assert_eq!(found.iter().map(|one| one.document).collect::<Vec<_>>(), [2, 1, 3]);
+    }
+
+    #[test]
+    fn the_first_of_a_class_gives_way_to_a_better_one_alone() {
+        for (keep, documents_of_class, expected) in [
+            ("first", &[1, 2, 3][..], 1),
+            ("longest", &[1, 2, 3, 4], 2),
+            ("shortest", &[1, 2, 3, 4], 3),
+            ("field:score:desc", &[3, 1, 2], 2),
+            ("longest", &[0, 2], 0),
+            ("shortest", &[0, 3], 0),
+        ] {
+            let test = documents(keep, None);
+            let ctx = test.sketched();
+            let catalogue = Catalogue::load(&ctx).unwrap();
+            let order = KeepOrder::new(&ctx, &catalogue).unwrap();
+            let (mut lookup, mut first) = (Lookup::new(&ctx, &catalogue), None);
+            for &document in documents_of_class {
+                order.update_first(&mut lookup, &mut first, document).unwrap();
+            }
+            assert_eq!(first.map(|(_, document)| document), Some(expected), "{keep} {documents_of_class:?}");
+            assert!(order.is_reference(0) && !order.is_reference(1));
+        }
+    }
+
+    #[test]
+    fn without_documents_to_compare_with_none_is_a_reference() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one", "two"]));
+        let ctx = test.sketched();
+        let order = KeepOrder::new(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        assert!(!order.is_reference(0) && !order.is_reference(1));
+    }
+}

@@ -152,3 +152,111 @@ impl Reader {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document_copy::DocumentFilter;
+    use crate::tests::context::as_lines;
+    use lookalike_corpus::{Corpus, ReadOptions};
+    use lookalike_model::Similarity;
+    use lookalike_text::extract::ContentMode;
+
+    fn copy(folder: &std::path::Path, texts: &[&str]) -> DocumentCopy {
+        let corpus = Corpus::in_memory("x.jsonl", as_lines(texts).as_bytes().into(), ReadOptions::default());
+        let all: DocumentFilter<'_> = &mut |_, _, _| true;
+        DocumentCopy::open_or_create(
+            folder,
+            (&corpus, ContentMode::Page),
+            &[],
+            ("all", all),
+            &Watch::default(),
+        )
+        .unwrap()
+    }
+
+    const TEXTS: [&str; 4] = ["a b c d e f g h i j", "a b c d e f g h i k", "a b x y z", "..."];
+
+    fn measurer(copy: &DocumentCopy) -> PairMeasurer<'_> {
+        let measure =
+            Measure { similarity: Similarity::Jaccard, threshold: "0.8".parse().unwrap(), shingle: 1 };
+        PairMeasurer::new(copy, measure, &Profile::web(), 0)
+    }
+
+    fn measured(measurer: &PairMeasurer<'_>, pairs: &[(u32, u32)]) -> Vec<((u32, u32), Option<f64>)> {
+        let mut found = Vec::new();
+        measurer
+            .measure::<EngineError>(
+                pairs.iter().map(|&pair| Ok(pair)),
+                &Watch::default(),
+                |pair, measured| {
+                    found.push((pair, measured.map(|measured| measured.forward)));
+                    Ok(())
+                },
+            )
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn pairs_are_measured_in_their_order() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), &TEXTS);
+        let pairs = [(1, 0), (0, 1), (0, 2), (2, 2)];
+        // Nine of eleven words, and two of thirteen.
+        let expected = [Some(9.0 / 11.0), Some(9.0 / 11.0), None, Some(1.0)];
+        assert_eq!(measured(&measurer(&copy), &pairs), pairs.into_iter().zip(expected).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_lower_floor_tells_how_near_the_others_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), &TEXTS);
+        let measurer = measurer(&copy).down_to(Threshold::LOWEST);
+        assert_eq!(measured(&measurer, &[(0, 2)]), [((0, 2), Some(2.0 / 13.0))]);
+    }
+
+    #[test]
+    fn documents_without_words_are_near_to_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), &TEXTS);
+        assert_eq!(measured(&measurer(&copy), &[(3, 3), (0, 3)]), [((3, 3), None), ((0, 3), None)]);
+    }
+
+    #[test]
+    fn more_pairs_than_a_batch_are_all_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), &TEXTS);
+        let pairs = vec![(0, 1); 2 * BATCH_PAIRS + 5];
+        let found = measured(&measurer(&copy), &pairs);
+        assert_eq!(found.len(), pairs.len());
+        assert!(found.iter().all(|(_, measured)| *measured == Some(9.0 / 11.0)));
+    }
+
+    #[test]
+    fn errors_and_stops_end_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), &TEXTS);
+        let (measurer, watch) = (measurer(&copy), Watch::default());
+        let failed = measurer.measure::<EngineError>([Err(EngineError::TooMany)], &watch, |_, _| Ok(()));
+        assert!(matches!(failed, Err(EngineError::TooMany)));
+        let refused = measurer.measure::<EngineError>([Ok((0, 1))], &watch, |_, _| Err(EngineError::TooMany));
+        assert!(matches!(refused, Err(EngineError::TooMany)));
+        watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let many = (0..BATCH_PAIRS).map(|_| Ok((0, 1)));
+        let stopped = measurer.measure::<EngineError>(many, &watch, |_, _| Ok(()));
+        assert!(matches!(stopped, Err(EngineError::Stopped)));
+    }
+
+    #[test]
+    fn a_batch_counts_each_document_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let copy = copy(folder.path(), &TEXTS);
+        let (measurer, mut batch) = (measurer(&copy), PairBatch::default());
+        for pair in [(0, 1), (1, 0), (0, 0)] {
+            batch.add(pair, &measurer).unwrap();
+        }
+        let bytes = copy.bytes_of(0).unwrap() + copy.bytes_of(1).unwrap();
+        assert_eq!((batch.pairs.len(), batch.documents.len(), batch.bytes), (3, 2, 8 * bytes));
+    }
+}

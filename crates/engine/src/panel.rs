@@ -254,3 +254,291 @@ impl Panel {
         self.filter().is_none_or(|entry| entry.accept(a, b, 0).is_some())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::recipe;
+    use lookalike_methods::{Key, Page};
+    use lookalike_model::{Recipe, Similarity, Threshold};
+
+    /// A method that says what it is told to.
+    #[derive(Debug, Clone, Copy, Default)]
+    struct Stub {
+        payload: usize,
+        score: Option<f64>,
+        counts: bool,
+        directed: bool,
+        own: Option<OwnMeasure>,
+        refuses: Option<&'static str>,
+    }
+
+    impl Method for Stub {
+        fn recipe(&self) -> Recipe {
+            Recipe::new("stub", 1)
+        }
+
+        fn payload_bytes(&self) -> usize {
+            self.payload
+        }
+
+        fn counts_keys(&self) -> bool {
+            self.counts
+        }
+
+        fn rejection_reason(&self, text: &str) -> Option<String> {
+            self.refuses.filter(|refused| text.contains(refused)).map(|refused| format!("it has {refused}"))
+        }
+
+        fn sketch(&self, _: &Page<'_>, sketch: &mut Sketch) {
+            sketch.clear();
+        }
+
+        fn accept(&self, _: &[u8], _: &[u8], _: u32) -> Option<Score> {
+            self.score.map(Score::even)
+        }
+
+        fn directed(&self) -> bool {
+            self.directed
+        }
+
+        fn own_measure(&self) -> Option<OwnMeasure> {
+            self.own
+        }
+    }
+
+    const YES: Stub =
+        Stub { payload: 0, score: Some(0.9), counts: false, directed: false, own: None, refuses: None };
+    const MAYBE: Stub = Stub { score: Some(0.7), ..YES };
+    const NO: Stub = Stub { score: None, ..YES };
+
+    fn own(shingle: usize) -> Option<OwnMeasure> {
+        Some(OwnMeasure { similarity: Similarity::Jaccard, threshold: Threshold::default(), shingle })
+    }
+
+    fn boxed(stubs: &[Stub]) -> Vec<Box<dyn Method>> {
+        stubs.iter().map(|&stub| Box::new(stub) as Box<dyn Method>).collect()
+    }
+
+    fn panel(stubs: &[Stub], filter: Option<Stub>, combine: Combine) -> Result<Panel, EngineError> {
+        Panel::new(boxed(stubs), filter.map(|stub| Box::new(stub) as Box<dyn Method>), combine)
+    }
+
+    fn any(stubs: &[Stub]) -> Panel {
+        panel(stubs, None, Combine::Any).unwrap()
+    }
+
+    fn all(stubs: &[Stub]) -> Panel {
+        panel(stubs, None, Combine::All).unwrap()
+    }
+
+    /// The record of a document that methods see with these lengths; 0 for one that has no keys.
+    fn record(panel: &Panel, lengths: &[u32]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for (entry, &length) in panel.methods().iter().zip(lengths) {
+            let keys = if length > 0 { vec![Key { value: 1, tag: 0 }] } else { vec![] };
+            let payload = vec![length as u8; entry.method.payload_bytes()];
+            Panel::put(entry, &Sketch { keys, length, payload, ..Sketch::default() }, &mut out);
+        }
+        out
+    }
+
+    fn shared(counts: &[u32]) -> SharedKeys {
+        let mut shared = SharedKeys::default();
+        shared[..counts.len()].copy_from_slice(counts);
+        shared
+    }
+
+    fn none() -> Option<Score> {
+        None
+    }
+
+    #[test]
+    fn a_run_has_from_one_to_eight_methods() {
+        assert!(panel(&[YES; 8], Some(YES), Combine::Any).is_ok());
+        for count in [0, 9] {
+            let error = panel(&vec![YES; count], None, Combine::Any).err().unwrap().to_string();
+            assert!(error.contains(&format!("and {count} were given")), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_filter_must_be_able_to_judge_any_pair() {
+        for (filter, why) in [
+            (Stub { counts: true, ..YES }, "judges by the number of keys"),
+            (Stub { own: own(5), ..YES }, "decides by a measure of its own"),
+        ] {
+            let error = panel(&[YES], Some(filter), Combine::Any).err().unwrap().to_string();
+            assert!(error.starts_with("stub") && error.contains(why), "{error}");
+        }
+        assert!(panel(&[Stub { counts: true, ..YES }], Some(YES), Combine::Any).is_ok());
+    }
+
+    #[test]
+    fn methods_with_measures_of_their_own_must_agree() {
+        let one = Stub { own: own(5), ..YES };
+        let agreed = any(&[one, YES, one]);
+        assert_eq!(agreed.own_measure().unwrap(), own(5).map(|own| (own, None)));
+        assert_eq!(any(&[YES]).own_measure().unwrap(), None);
+        assert!(panel(&[one, Stub { own: own(3), ..YES }], None, Combine::Any).is_err());
+    }
+
+    #[test]
+    fn each_method_has_its_part_of_a_record() {
+        let panel = panel(&[Stub { payload: 2, ..YES }, YES], Some(Stub { payload: 3, ..YES }), Combine::Any)
+            .unwrap();
+        assert_eq!(
+            (panel.width(), panel.methods().len(), panel.proposers().len()),
+            (4 + 2 + 4 + 4 + 3, 3, 2)
+        );
+        let record = record(&panel, &[7, 8, 9]);
+        assert_eq!(record.len(), panel.width());
+        let parts: Vec<(u32, Vec<u8>)> = panel
+            .methods()
+            .iter()
+            .map(|entry| (entry.length(&record), entry.payload(&record).to_vec()))
+            .collect();
+        assert_eq!(parts, [(7, vec![7, 7]), (8, vec![]), (9, vec![9, 9, 9])]);
+    }
+
+    #[test]
+    fn a_document_without_keys_has_no_length() {
+        let panel = any(&[Stub { payload: 2, ..YES }]);
+        let put = |keys: Vec<Key>, length, payload: Vec<u8>| {
+            let mut out = Vec::new();
+            Panel::put(&panel.methods()[0], &Sketch { keys, length, payload, ..Sketch::default() }, &mut out);
+            out
+        };
+        let key = Key { value: 5, tag: 0 };
+        assert_eq!(put(vec![], 9, vec![1, 2]), [0, 0, 0, 0, 1, 2]);
+        assert_eq!(
+            put(vec![key], 0, vec![]),
+            [1, 0, 0, 0, 0, 0],
+            "it has a signature, and its payload is filled up"
+        );
+        assert_eq!(put(vec![key], 258, vec![3]), [2, 1, 0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn a_score_is_the_best_of_any_or_the_least_of_all() {
+        let score = |panel: &Panel, counts: &[u32]| {
+            let record = record(panel, &[5; 3]);
+            panel.accept(&record, &record, &shared(counts), none).map(|score| score.forward)
+        };
+        assert_eq!(score(&any(&[MAYBE, YES, NO]), &[1, 1, 1]), Some(0.9));
+        assert_eq!(
+            score(&any(&[MAYBE, YES, NO]), &[1, 0, 1]),
+            Some(0.7),
+            "only methods that proposed it count"
+        );
+        assert_eq!(score(&any(&[NO, NO]), &[1, 1]), None);
+        assert_eq!(score(&all(&[MAYBE, YES]), &[1, 1]), Some(0.7));
+        assert_eq!(score(&all(&[MAYBE, YES]), &[1, 0]), None);
+        assert_eq!(score(&all(&[MAYBE, NO]), &[1, 1]), None);
+    }
+
+    #[test]
+    fn documents_without_a_signature_are_accepted_by_nobody() {
+        let panel = any(&[YES, MAYBE]);
+        let (whole, first, second) =
+            (record(&panel, &[5, 5]), record(&panel, &[5, 0]), record(&panel, &[0, 5]));
+        let score =
+            |a: &[u8], b: &[u8]| panel.accept(a, b, &shared(&[1, 1]), none).map(|score| score.forward);
+        assert_eq!((score(&whole, &first), score(&second, &whole)), (Some(0.9), Some(0.7)));
+        assert_eq!(score(&first, &second), None);
+    }
+
+    #[test]
+    fn a_filter_has_the_last_word() {
+        for (filter, passes) in [(YES, true), (NO, false)] {
+            let panel = panel(&[YES], Some(filter), Combine::Any).unwrap();
+            let (record, proposed) = (record(&panel, &[5, 5]), shared(&[1]));
+            assert_eq!(panel.accept(&record, &record, &proposed, none).is_some(), passes);
+            assert_eq!(panel.promising(&record, &record, &proposed), passes);
+            assert_eq!(panel.accept_unproposed(&record, &record, none).is_some(), passes);
+        }
+    }
+
+    #[test]
+    fn a_method_may_have_documents_measured() {
+        let panel = any(&[Stub { own: own(5), ..YES }]);
+        let record = record(&panel, &[5]);
+        let score = |measured: Option<f64>| {
+            panel.accept(&record, &record, &shared(&[1]), || measured.map(Score::even))
+        };
+        assert_eq!(score(Some(0.6)), Some(Score::even(0.6)));
+        assert_eq!(score(None), None);
+    }
+
+    #[test]
+    fn pairs_that_nobody_finds_promising_are_not_measured() {
+        let promising = |panel: &Panel, counts: &[u32]| {
+            let record = record(panel, &[5; 2]);
+            panel.promising(&record, &record, &shared(counts))
+        };
+        assert!(promising(&any(&[NO, YES]), &[1, 1]));
+        assert!(!promising(&any(&[NO, YES]), &[1, 0]));
+        assert!(!promising(&all(&[NO, YES]), &[1, 1]));
+        assert!(promising(&all(&[MAYBE, YES]), &[1, 1]));
+        assert!(!promising(&all(&[MAYBE, YES]), &[1, 0]));
+    }
+
+    #[test]
+    fn accepting_methods_are_told_by_a_bit_each() {
+        let panel = any(&[YES, NO, Stub { own: own(5), ..YES }]);
+        let record = record(&panel, &[5; 3]);
+        let bits = |counts: &[u32], measured, near: bool| {
+            panel.accepting_methods(&record, &record, &shared(counts), measured, || {
+                near.then_some(Score::even(1.0))
+            })
+        };
+        assert_eq!(bits(&[1, 1, 1], false, true), 0b101);
+        assert_eq!(bits(&[1, 1, 1], false, false), 0b001, "its own measure says no");
+        assert_eq!(bits(&[1, 1, 1], true, false), 0b101, "pairs are measured by the run");
+        assert_eq!(bits(&[0, 1, 1], true, false), 0b100);
+    }
+
+    #[test]
+    fn equal_documents_are_accepted_by_methods_that_have_a_signature() {
+        let two = any(&[YES, YES]);
+        let bits = |lengths: &[u32], measured| two.methods_accepting_equals(&record(&two, lengths), measured);
+        assert_eq!([bits(&[5, 0], false), bits(&[0, 5], false), bits(&[0, 0], true)], [0b01, 0b10, 0b11]);
+        assert!(two.accepts_equal(&record(&two, &[5, 0])) && !two.accepts_equal(&record(&two, &[0, 0])));
+        let both = all(&[YES, YES]);
+        assert!(both.accepts_equal(&record(&both, &[5, 5])) && !both.accepts_equal(&record(&both, &[5, 0])));
+        let filtered = panel(&[YES], Some(YES), Combine::Any).unwrap();
+        assert!(filtered.accepts_equal(&record(&filtered, &[5, 5])));
+        assert!(!filtered.accepts_equal(&record(&filtered, &[5, 0])));
+    }
+
+    #[test]
+    fn methods_that_count_keys_say_nothing_of_pairs_that_nobody_proposed() {
+        let counting = Stub { counts: true, ..YES };
+        let score = |panel: &Panel| {
+            let record = record(panel, &[5; 2]);
+            panel.accept_unproposed(&record, &record, none).map(|score| score.forward)
+        };
+        assert_eq!(score(&any(&[counting])), None);
+        assert_eq!(score(&any(&[counting, MAYBE])), Some(0.7));
+        assert_eq!(score(&all(&[counting, MAYBE])), None);
+    }
+
+    #[test]
+    fn one_method_is_enough_to_refuse_a_document_or_to_be_directed() {
+        let panel = any(&[YES, Stub { refuses: Some("tabs"), directed: true, ..YES }]);
+        assert_eq!(panel.refuses("no harm"), None);
+        assert_eq!(panel.refuses("tabs here").as_deref(), Some("it has tabs"));
+        assert!(panel.directed() && !any(&[YES]).directed());
+        let filter = super::tests::panel(&[YES], Some(Stub { directed: true, ..YES }), Combine::Any).unwrap();
+        assert!(!filter.directed(), "a filter gives no scores");
+    }
+
+    #[test]
+    fn equal_words_give_equal_keys_by_some_methods() {
+        for (spec, expected) in
+            [("minhash", true), ("simhash", true), ("exact", true), ("md5", false), ("imatch", false)]
+        {
+            assert_eq!(recipe(spec).panel().unwrap().methods()[0].goes_by_words(), expected, "{spec}");
+        }
+    }
+}

@@ -420,4 +420,71 @@ mod tests {
         assert!(read("").is_empty() && !read("").has_numbers());
         assert!(read("{\"id\":\"a\",\"n\":4}\n").has_numbers() && !read("a\n").has_numbers());
     }
+
+    #[test]
+    fn a_number_may_have_several_ids_and_fits_none() {
+        let read = |list: &str| Patch::read("list", list.as_bytes(), ListKey::Number).unwrap();
+        assert_eq!(read("{\"n\":3}\n{\"id\":\"b\",\"n\":3}\n{\"n\":3}\n").len(), 1);
+        assert_eq!(read("{\"id\":\"a\",\"n\":3}\n{\"id\":\"b\",\"n\":3}\n").len(), 2);
+        let error =
+            Patch::read("list", &b"{\"n\":4294967296}\n"[..], ListKey::Number).unwrap_err().to_string();
+        assert_eq!(error, "list, line 1: its n is larger than any document's; correct it");
+    }
+
+    #[test]
+    fn marks_blanks_and_empty_lines_say_nothing() {
+        let patch = Patch::read("list", "\u{feff} a \r\n\n  \nb".as_bytes(), ListKey::Id).unwrap();
+        let same = Patch::read("list", &b"a\nb\n"[..], ListKey::Id).unwrap();
+        assert_eq!((patch.len(), patch.digest()), (2, same.digest()));
+    }
+
+    #[test]
+    fn a_line_without_end_is_no_list() {
+        let long = vec![b'a'; LONGEST_LINE as usize];
+        let error = Patch::read("list", long.as_slice(), ListKey::Id).unwrap_err().to_string();
+        assert!(error.contains("it is too long for a line of a list"), "{error}");
+        assert!(Patch::read("list", &long[1..], ListKey::Id).is_ok());
+    }
+
+    #[test]
+    fn scans_count_records_and_hand_out_rejections() {
+        let corpus = Corpus::in_memory("1.jsonl", ONE.as_bytes().into(), ReadOptions::default());
+        let patch = Patch::read("list", &b"b\nz\n"[..], ListKey::Id).unwrap();
+        let (watch, mut rejected) = (Watch::default(), 0);
+        let reject = |_: &Rejection| {
+            rejected += 1;
+            Ok(())
+        };
+        let scan = patch.scan(&corpus.shards()[0], &corpus, &watch, reject).unwrap();
+        assert_eq!((scan.records, scan.rejected, rejected, scan.hits.len(), scan.hits[0].0), (3, 1, 1, 1, 2));
+        assert_eq!(watch.documents.load(Ordering::Relaxed), 2);
+        watch.stop.store(true, Ordering::Relaxed);
+        let stopped = patch.scan(&corpus.shards()[0], &corpus, &watch, |_| Ok(()));
+        assert!(matches!(stopped, Err(WalkError::Stopped)));
+    }
+
+    #[test]
+    fn copies_are_without_the_listed_documents() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        [path("in"), path("out")].iter().for_each(|folder| std::fs::create_dir(folder).unwrap());
+        std::fs::write(path("in/1.jsonl"), ONE).unwrap();
+        std::fs::write(path("in/2.jsonl"), TWO).unwrap();
+        let corpus = Corpus::open(&[path("in")], ReadOptions::default()).unwrap();
+        let patch = Patch::read("list", &b"b\n"[..], ListKey::Id).unwrap();
+        let watch = Watch::default();
+        let scan = |shard| patch.scan(shard, &corpus, &watch, |_| Ok(())).unwrap();
+        let plan = patch.plan(&corpus.shards().iter().map(scan).collect::<Vec<_>>()).unwrap();
+        plan.write(&corpus, ContentMode::Page, &path("out"), &path("journal"), 2, &watch).unwrap();
+        assert_eq!(std::fs::read_to_string(path("out/1.jsonl")).unwrap(), "{\"id\":\"a\",\"text\":\"1\"}\n");
+        assert_eq!(std::fs::read_to_string(path("out/2.jsonl")).unwrap(), "{\"id\":\"c\",\"text\":\"4\"}\n");
+    }
+
+    #[test]
+    fn removed_records_are_all_that_go() {
+        let mut filter = RemovedRecords(&[1, 4]);
+        assert_eq!((0..6).filter(|&record| filter.keeps(record)).collect::<Vec<u64>>(), [0, 2, 3, 5]);
+        assert_eq!((filter.count_kept(6), filter.count_kept(1)), (4, 0));
+        assert_eq!(filter.note(3).unwrap().cluster, 3);
+    }
 }

@@ -881,4 +881,121 @@ mod tests {
         let error = run(&corpus, &units, shape, &Watch::default(), || (), |(), _| (), drive).unwrap_err();
         assert!(["unit 1", "unit 2"].contains(&error.to_string().as_str()));
     }
+
+    #[test]
+    fn units_are_filled_with_small_shards_alone() {
+        let kib = |size: u64| Some(size << 10);
+        let sizes = [kib(10), kib(5), kib(2), None, Some(1), Some(0), kib(100), kib(1)];
+        assert_eq!(units_by(sizes.into_iter()), [0..2, 2..3, 3..4, 4..6, 6..7, 7..8]);
+        assert_eq!(units_by([].into_iter()), []);
+    }
+
+    #[test]
+    fn what_is_given_back_is_taken_again_unless_it_is_large() {
+        let pool: BufferPool<Vec<String>> = BufferPool::default();
+        assert_eq!(pool.take(), [] as [String; 0]);
+        pool.give_back(vec!["small".to_owned()]);
+        pool.give_back(vec!["x".repeat(2 * HEAVY)]);
+        assert_eq!((pool.take(), pool.take().len()), (vec!["small".to_owned()], 0));
+    }
+
+    #[test]
+    fn batches_are_smaller_where_memory_is_short() {
+        let shape = |threads, waiting_bytes| Shape {
+            threads,
+            drivers: 3,
+            waiting_bytes,
+            share: DecoderBudget::default(),
+        };
+        assert_eq!(shape(1, 0).batch_bytes(), LEAST_BATCH_BYTES);
+        assert_eq!(shape(1, 16 * 100_000).batch_bytes(), 100_000);
+        assert_eq!(shape(2, 16 * 200_000).batch_bytes(), 100_000);
+        assert_eq!(shape(1, usize::MAX).batch_bytes(), BATCH_BYTES);
+        let one = shape(4, 5).one_by_one();
+        assert_eq!((one.threads, one.drivers, one.share.readers), (4, 1, 1));
+    }
+
+    /// The ids of the records behind a point of the only unit, with the number of the first of each batch.
+    fn ids_behind(corpus: &Corpus, point: ResumePoint) -> Result<(u64, Vec<String>), EngineError> {
+        let found = Mutex::new((u64::MAX, Vec::new()));
+        let work = |reader: &mut LineReader, batch: &Batch| {
+            let mut found = found.lock().unwrap();
+            found.0 = found.0.min(batch.first);
+            batch
+                .read(reader, |_, record| {
+                    if let Record::Document(document) = record {
+                        found.1.push(document.id.to_owned());
+                    }
+                    Ok(())
+                })
+                .unwrap();
+        };
+        let drive = |_: usize, feed: &mut Feed<'_, ()>| {
+            feed.skip(point)?;
+            while feed.next()?.is_some() {}
+            Ok(())
+        };
+        let shape = Shape { threads: 1, drivers: 1, waiting_bytes: 100, share: DecoderBudget::default() };
+        let (reader, unit) = (|| LineReader::new(corpus.options()), 0..corpus.shards().len());
+        run(corpus, std::slice::from_ref(&unit), shape, &Watch::default(), reader, work, drive)?;
+        Ok(found.into_inner().unwrap())
+    }
+
+    #[test]
+    fn records_that_an_earlier_process_took_are_passed_over() {
+        let lines = |name: &str, count: usize| -> String {
+            (0..count).map(|n| format!("{{\"id\":\"{name}{n}\",\"text\":\"x\"}}\n")).collect()
+        };
+        let (_folder, corpus) = corpus(&[("a.jsonl", &lines("a", 3)), ("b.jsonl", &lines("b", 4))]);
+        let behind = |shards, records, all| ids_behind(&corpus, ResumePoint { shards, records, all });
+        let (first, ids) = behind(0, 0, 0).unwrap();
+        assert_eq!((first, ids.len()), (0, 7));
+        assert_eq!(behind(1, 2, 5).unwrap(), (5, vec!["b2".to_owned(), "b3".to_owned()]));
+        assert_eq!(behind(0, 1, 1).unwrap().1.len(), 6);
+        let error = behind(1, 9, 12).unwrap_err().to_string();
+        assert!(error.contains("it has fewer records than were read of it before"), "{error}");
+    }
+
+    #[test]
+    fn a_stop_ends_the_work() {
+        let (_folder, corpus) = corpus(&[("a.txt", "one")]);
+        let (watch, unit) = (Watch::default(), 0..1);
+        watch.stop.store(true, Ordering::Relaxed);
+        for threads in [1, 2] {
+            let shape = Shape { threads, drivers: 1, waiting_bytes: 100, share: DecoderBudget::default() };
+            let drive = |_: usize, feed: &mut Feed<'_, ()>| feed.next().map(drop);
+            let stopped = run(&corpus, std::slice::from_ref(&unit), shape, &watch, || (), |(), _| (), drive);
+            assert!(matches!(stopped, Err(EngineError::Stopped)));
+        }
+    }
+
+    #[test]
+    fn documents_of_a_batch_are_as_they_were_read() {
+        let mut batch = Batch::default();
+        let encoded = Content::Encoded { bytes: b"\xe4", charset: Some("latin1") };
+        let text = Document::from_text("a", Some("http://x"), Media::Text, "words");
+        batch.push(&text, 1);
+        batch.push(&Document { id: "b", url: None, content: encoded, ..text }, 0);
+        assert_eq!((batch.len(), batch.is_empty(), batch.is_heavy()), (2, false, false));
+        let mut reader = LineReader::new(&Arc::new(ReadOptions::default()));
+        let mut found = Vec::new();
+        batch
+            .read_some(
+                &mut reader,
+                |index| index == 1,
+                |index, record| {
+                    let Record::Document(document) = record else { panic!("both are documents") };
+                    assert!(matches!(
+                        document.content,
+                        Content::Encoded { bytes: b"\xe4", charset: Some("latin1") }
+                    ));
+                    found.push((index, document.id.to_owned(), document.url.map(str::to_owned)));
+                    Ok(())
+                },
+            )
+            .unwrap();
+        assert_eq!(found, [(1, "b".to_owned(), None)]);
+        batch.clear();
+        assert!(batch.is_empty() && batch.bytes() == 0);
+    }
 }

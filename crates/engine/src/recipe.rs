@@ -608,4 +608,86 @@ mod tests {
         }
         assert!("field:".parse::<Keep>().is_err() && "best".parse::<Keep>().is_err());
     }
+
+    #[test]
+    fn tasks_that_keep_documents_list_no_pairs() {
+        assert_eq!([Task::Dedup, Task::Pairs, Task::Compare].map(Task::lists_pairs), [false, true, true]);
+    }
+
+    #[test]
+    fn every_content_has_a_name() {
+        for (name, mode) in CONTENTS {
+            assert_eq!(content_name(mode), name);
+            let mut recipe = recipe();
+            recipe.reading.content = name.to_owned();
+            assert_eq!(recipe.content().unwrap(), mode);
+        }
+        let mut recipe = recipe();
+        recipe.reading.content = "pages".to_owned();
+        assert_eq!(recipe.content().unwrap_err().to_string(), "there is no content pages");
+    }
+
+    #[test]
+    fn namespaces_are_read_back() {
+        for text in ["all", "0", "0,4,-1"] {
+            assert_eq!(namespaces_name(&namespaces(text).unwrap()), text);
+        }
+        for text in ["", "0,", "none"] {
+            assert!(namespaces(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn documents_are_compared_within_a_host_or_a_field() {
+        let mut recipe = recipe();
+        assert_eq!(
+            (recipe.within(), recipe.needs_addresses()),
+            (Some(Within::Field("dump".to_owned())), false)
+        );
+        recipe.within = Some(HOST.to_owned());
+        assert_eq!((recipe.within(), recipe.needs_addresses()), (Some(Within::Host), true));
+        assert_eq!(recipe.read_options().unwrap().extras, ["score", "date"]);
+        recipe.within = None;
+        assert_eq!((recipe.within(), recipe.needs_addresses()), (None, false));
+    }
+
+    #[test]
+    fn settings_that_cannot_be_are_refused() {
+        let wrong = |change: fn(&mut JobRecipe)| {
+            let mut recipe = recipe();
+            change(&mut recipe);
+            recipe
+        };
+        assert!(wrong(|recipe| recipe.threshold = "1.5".to_owned()).measure().is_err());
+        assert!(wrong(|recipe| recipe.keep = "best".to_owned()).keep().is_err());
+        assert!(
+            wrong(|recipe| recipe.reading.input_format = Some("papyrus".to_owned())).read_options().is_err()
+        );
+        assert!(wrong(|recipe| recipe.methods[0].name = "no-method".to_owned()).methods().is_err());
+        assert!(wrong(|recipe| recipe.methods[0].version += 1).methods().is_err());
+        assert!(wrong(|recipe| recipe.profile.version += 1).profile().is_err());
+        assert!(JobRecipe::from_toml("no recipe").is_err() && JobRecipe::from_toml("").is_err());
+    }
+
+    #[test]
+    fn a_profile_is_made_of_its_recipe() {
+        for profile in Profile::all() {
+            assert_eq!(profile_of(&profile.recipe()).unwrap(), profile);
+        }
+        assert!(profile_of(&Recipe::new("none", 1)).is_err());
+    }
+
+    #[test]
+    fn texts_that_are_the_same_differ_in_nothing() {
+        assert_eq!(differences("a\nb\n", "b\na\n"), "there nothing more and here nothing more");
+        assert_eq!(differences("a\nb\n", "a\nc\nd\n"), "there b and here c, d");
+    }
+
+    #[test]
+    fn the_simplest_recipe_is_as_commands_have_it_by_default() {
+        let recipe = JobRecipe::simplest(Task::Pairs);
+        assert_eq!((recipe.task, recipe.keep().unwrap(), recipe.max_group), (Task::Pairs, Keep::First, 1000));
+        assert_eq!(recipe.read_options().unwrap().fields, ReadOptions::default().fields);
+        assert_eq!(JobRecipe::from_toml(&recipe.to_toml()).unwrap(), recipe);
+    }
 }

@@ -168,3 +168,84 @@ pub(crate) fn rejected(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::{recipe, settings};
+    use crate::{Job, JobRecipe, Outputs};
+    use lookalike_corpus::ReadOptions;
+
+    /// One document and two records that are none.
+    const LINES: &str = "{\"id\":\"a\",\"text\":\"one\"}\n{}\n{\"id\":\"b\"}\n";
+
+    fn corpus(lines: &str, max_rejected: MaxRejected) -> Corpus {
+        let options = ReadOptions { max_rejected, ..ReadOptions::default() };
+        Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), options)
+    }
+
+    fn checked(task: Task, left: Option<Corpus>, corpus: Corpus) -> Result<(), String> {
+        let recipe = JobRecipe { task, against: left.is_some(), ..recipe("md5") };
+        let (settings, outputs) = (settings(), Outputs::default());
+        let test = StageTest::open(Job { recipe, corpus, against: left, lexicon: None, settings, outputs });
+        let ctx = test.sketched();
+        check(&ctx, &Catalogue::load(&ctx).unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn sides_are_named_by_the_task() {
+        let names = |task| {
+            let test = StageTest::new(JobRecipe { task, ..recipe("md5") }, "");
+            let ctx = test.context();
+            [true, false].map(|reference| (side(&ctx, reference), name(&ctx, reference)))
+        };
+        assert_eq!(
+            names(Task::Compare),
+            [(Some("left"), "the left side"), (Some("right"), "the right side")]
+        );
+        for task in [Task::Dedup, Task::Pairs] {
+            assert_eq!(names(task), [(Some("other"), "the other corpus"), (None, "the input")]);
+        }
+    }
+
+    #[test]
+    fn too_many_rejections_are_told_with_their_number() {
+        assert_eq!(checked(Task::Dedup, None, corpus(LINES, MaxRejected::Records(2))), Ok(()));
+        let error = checked(Task::Dedup, None, corpus(LINES, MaxRejected::Records(1))).unwrap_err();
+        assert!(error.starts_with("2 of 3 records of the input were rejected"), "{error}");
+    }
+
+    #[test]
+    fn each_corpus_has_its_own_limit() {
+        let fine = || corpus(LINES, MaxRejected::EVERYTHING);
+        let strict = || corpus(LINES, MaxRejected::Records(0));
+        let error = checked(Task::Compare, Some(strict()), fine()).unwrap_err();
+        assert!(error.starts_with("2 of 3 records of the left side were rejected"), "{error}");
+        let error = checked(Task::Dedup, Some(strict()), fine()).unwrap_err();
+        assert!(error.starts_with("2 of 3 records of the other corpus were rejected"), "{error}");
+        assert_eq!(checked(Task::Compare, Some(fine()), fine()), Ok(()));
+    }
+
+    #[test]
+    fn one_of_two_corpora_must_not_be_empty() {
+        let left = || Some(corpus(&as_lines(&["one"]), MaxRejected::Usual));
+        let error = checked(Task::Compare, left(), corpus("", MaxRejected::Usual)).unwrap_err();
+        assert!(error.starts_with("the right side holds no record (docs.jsonl)"), "{error}");
+        assert_eq!(checked(Task::Compare, left(), corpus("", MaxRejected::EVERYTHING)), Ok(()));
+        assert_eq!(checked(Task::Dedup, None, corpus("", MaxRejected::Usual)), Ok(()));
+    }
+
+    #[test]
+    fn counted_rejections_are_read_again_for_their_reasons() {
+        let watch = Watch::default();
+        let check = |most, rejected| check_counted(&corpus(LINES, most), 3, rejected, &watch);
+        assert!(check(MaxRejected::Records(2), 2).is_ok());
+        let error = check(MaxRejected::Records(1), 2).unwrap_err().to_string();
+        assert!(error.starts_with("2 of 3 records of the input were rejected"), "{error}");
+        assert!(error.contains("docs.jsonl"), "{error}");
+        watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let stopped = check(MaxRejected::Records(1), 2);
+        assert!(matches!(stopped, Err(EngineError::Stopped)), "{stopped:?}");
+    }
+}

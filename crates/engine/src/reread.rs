@@ -250,3 +250,90 @@ fn can_join(last: &Row, row: &Row, start: u64) -> bool {
     let (gap, all) = (row.position.saturating_sub(end), row.position + u64::from(row.length) - start);
     last.length > 0 && row.length > 0 && row.position >= end && gap <= MAX_GAP && all <= MAX_READ
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::{recipe, settings};
+    use crate::{Settings, Spool};
+    use lookalike_text::{Analyser, Features};
+
+    fn row(position: u64, length: u32) -> Row {
+        Row { position, length, ..Row::default() }
+    }
+
+    #[test]
+    fn lines_that_stand_close_together_are_read_together() {
+        let last = row(1000, 100);
+        assert!(can_join(&last, &row(1100, 50), 0));
+        assert!(can_join(&last, &row(1100 + MAX_GAP, 50), 0));
+        assert!(!can_join(&last, &row(1101 + MAX_GAP, 50), 0), "there is too much between them");
+        assert!(!can_join(&last, &row(1099, 50), 0), "they overlap");
+        assert!(
+            !can_join(&last, &row(1100, 0), 0) && !can_join(&row(1000, 0), &row(1100, 50), 0),
+            "a length is not known"
+        );
+        let far = row(MAX_READ - 100, 100);
+        assert!(can_join(&row(MAX_READ - 200, 100), &far, 0));
+        assert!(!can_join(&row(MAX_READ - 200, 100), &row(MAX_READ - 100, 101), 0), "it is too much at once");
+    }
+
+    #[test]
+    fn documents_are_read_again_from_where_they_stand() {
+        let long = "long ".repeat(100_000);
+        let texts = ["zero", "one one", long.trim(), "three", "four four"];
+        let settings = Settings { spool: Spool::None, ..settings() };
+        let test =
+            StageTest::of(recipe("md5"), Some(&as_lines(&texts[..2])), &as_lines(&texts[2..]), settings);
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        assert!(ShardReaders::is_seekable(&catalogue));
+        let readers = ShardReaders::new(&ctx, &catalogue);
+        let mut rereader = Rereader::new(&readers);
+        let mut analyser = Analyser::with_secret(&ctx.profile, &ctx.secret);
+        for wanted in [&[0, 1, 2, 3, 4][..], &[2], &[1, 4], &[]] {
+            let mut found = Vec::new();
+            rereader.read(wanted, |document, symbols| found.push((document, symbols.to_vec()))).unwrap();
+            assert_eq!(found.iter().map(|(document, _)| *document).collect::<Vec<_>>(), wanted);
+            for (document, symbols) in found {
+                let mut features = Features::default();
+                analyser.read(texts[document as usize], &mut features);
+                assert_eq!(symbols, features.secret_hashes(), "{document}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_spooled_is_not_read_again() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one"]));
+        let ctx = test.sketched();
+        assert!(!ShardReaders::is_seekable(&Catalogue::load(&ctx).unwrap()));
+    }
+
+    #[test]
+    fn a_document_that_changed_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("docs.jsonl");
+        std::fs::write(&path, as_lines(&["one two", "three"])).unwrap();
+        let corpus = Corpus::open(&[&path], lookalike_corpus::ReadOptions::default()).unwrap();
+        let settings = Settings { spool: Spool::None, ..settings() };
+        let test = StageTest::open(crate::Job {
+            recipe: recipe("md5"),
+            corpus,
+            against: None,
+            lexicon: None,
+            settings,
+            outputs: crate::Outputs::default(),
+        });
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        std::fs::write(&path, as_lines(&["one six", "three"])).unwrap();
+        let readers = ShardReaders::new(&ctx, &catalogue);
+        let mut rereader = Rereader::new(&readers);
+        assert!(rereader.read(&[1], |_, _| ()).is_ok());
+        assert!(matches!(rereader.read(&[0], |_, _| ()), Err(EngineError::InputChanged { .. })));
+        std::fs::write(&path, "").unwrap();
+        assert!(rereader.read(&[1], |_, _| ()).is_err());
+    }
+}

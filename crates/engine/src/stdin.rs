@@ -117,6 +117,7 @@ fn read_error(error: io::Error) -> EngineError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_corpus::ReadOptions;
 
     #[test]
     fn what_comes_again_must_be_the_same() {
@@ -133,5 +134,71 @@ mod tests {
             let error = again(bytes).unwrap_err().to_string();
             assert!(error.starts_with("standard input is not what it was"), "{error}");
         }
+    }
+
+    /// Bytes that come in pieces of a few, with interruptions in between.
+    struct Interrupted<'b>(&'b [u8], bool);
+
+    impl Read for Interrupted<'_> {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.1 = !self.1;
+            if self.1 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let length = out.len().min(7);
+            self.0.read(&mut out[..length])
+        }
+    }
+
+    /// Input that breaks off.
+    struct Broken;
+
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::ErrorKind::ConnectionReset.into())
+        }
+    }
+
+    #[test]
+    fn what_comes_in_pieces_is_stored_as_a_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let text: Vec<u8> = (0..1000u32).map(|n| (n % 251) as u8).collect();
+        let digest = store(&mut Interrupted(&text, false), &path).unwrap();
+        assert_eq!(digest, xxhash_rust::xxh3::xxh3_64(&text));
+        assert_eq!(std::fs::read(&path).unwrap(), text);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        let again = compare(&mut Interrupted(&text, false), File::open(&path).unwrap(), &path);
+        assert_eq!(again.unwrap(), digest);
+    }
+
+    #[test]
+    fn input_that_breaks_off_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let error = store(&mut Broken, &path).unwrap_err().to_string();
+        assert!(error.starts_with("standard input cannot be read: "), "{error}");
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn chunks_are_handed_over_in_order() {
+        let mut found = Vec::new();
+        let (bytes, _) = read_chunks(&mut Interrupted(b"one two three", false), |chunk| {
+            found.push(chunk.to_vec());
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((bytes, found.concat()), (13, b"one two three".to_vec()));
+        assert!(read_chunks(&mut &b"x"[..], |_| Err(io::ErrorKind::Other.into())).is_err());
+    }
+
+    #[test]
+    fn a_corpus_without_standard_input_asks_for_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut corpus = Corpus::in_memory("a.jsonl", Vec::new().into(), ReadOptions::default());
+        assert!(!receive(&mut corpus, folder.path()).unwrap());
+        read_digest(&mut corpus).unwrap();
+        assert_eq!((corpus.shards()[0].digest, std::fs::read_dir(folder.path()).unwrap().count()), (None, 0));
     }
 }

@@ -1,5 +1,6 @@
 //! Whole jobs on small corpora, held against the simplest correct version.
 
+pub(crate) mod context;
 mod order;
 mod tables;
 

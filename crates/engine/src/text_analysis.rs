@@ -89,3 +89,65 @@ impl TextAnalyses {
         (!features.is_empty()).then_some(Page { text, features })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::recipe;
+
+    fn analyses(spec: &str) -> TextAnalyses {
+        let web = Profile::web();
+        TextAnalyses::new(&web, &web, &recipe(spec).panel().unwrap(), Secret::of_process())
+    }
+
+    #[test]
+    fn methods_of_one_profile_share_an_analysis() {
+        let shared = analyses("md5 minhash");
+        assert_eq!(
+            (shared.analyses.len(), shared.of_methods.as_slice(), shared.measuring),
+            (1, &[0, 0][..], 0)
+        );
+        let other = analyses("imatch md5");
+        assert_eq!((other.analyses.len(), other.of_methods.as_slice(), other.measuring), (2, &[1, 0][..], 0));
+    }
+
+    #[test]
+    fn pairs_may_be_measured_by_another_profile() {
+        let panel = recipe("md5").panel().unwrap();
+        let mut analyses =
+            TextAnalyses::new(&Profile::web(), &Profile::yandex(), &panel, Secret::of_process());
+        assert_eq!((analyses.analyses.len(), analyses.measuring), (2, 1));
+        analyses.start_text();
+        let own = analyses.measuring("one two").secret_hashes().len();
+        assert_eq!(own, 2, "symbols are hashed by the secret, too");
+    }
+
+    #[test]
+    fn a_text_is_read_once_until_the_next_begins() {
+        let mut analyses = analyses("md5");
+        analyses.start_text();
+        assert_eq!(analyses.words("one two").len(), 2);
+        assert_eq!(analyses.words("three four five").len(), 2);
+        analyses.start_text();
+        assert_eq!(analyses.words("three four five").len(), 3);
+    }
+
+    #[test]
+    fn a_method_sees_no_page_without_words() {
+        let mut analyses = analyses("md5");
+        analyses.start_text();
+        assert!(analyses.page(0, "...").is_none());
+        analyses.start_text();
+        assert_eq!(
+            analyses.page(0, "one. two").map(|page| (page.text, page.features.len())),
+            Some(("one. two", 2))
+        );
+    }
+
+    #[test]
+    fn sentences_are_read_where_a_method_looks_at_them() {
+        assert!(!analyses("md5").analyses[0].sentences);
+        let cops = analyses("cops");
+        assert!(cops.analyses[cops.of_methods[0]].sentences);
+    }
+}

@@ -235,4 +235,80 @@ mod tests {
             assert!(error.unwrap_err().to_string().starts_with("010.txt"));
         }
     }
+
+    #[test]
+    fn a_stage_begins_with_nothing_done() {
+        let watch = Watch::default();
+        assert!(watch.stage().is_none() && watch.run().is_none());
+        watch.steps.store(5, Ordering::Relaxed);
+        watch.bytes.store(6, Ordering::Relaxed);
+        watch.documents.store(7, Ordering::Relaxed);
+        let stage = Stage { name: "sketch", total: Some(9), reads: true };
+        watch.begin(stage);
+        assert_eq!(watch.stage().unwrap().0, stage);
+        let counts =
+            [&watch.steps, &watch.bytes, &watch.documents].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!(counts, [0, 0, 0]);
+    }
+
+    #[test]
+    fn runs_are_told_while_there_are_several() {
+        let watch = Watch::default();
+        watch.run_of(2, 5);
+        assert_eq!(watch.run(), Some((2, 5)));
+        watch.run_of(0, 0);
+        assert_eq!(watch.run(), None);
+    }
+
+    #[test]
+    fn a_stop_is_an_error_at_the_next_look() {
+        let watch = Watch::default();
+        assert!(watch.check().is_ok() && !watch.stopped());
+        watch.stop.store(true, Ordering::Relaxed);
+        assert!(watch.stopped());
+        assert_eq!(watch.check().unwrap_err().to_string(), "interrupted");
+    }
+
+    const LINES: &str = "{\"id\":\"a\",\"html\":\"<p>one\"}\n{}\n{\"id\":\"b\",\"text\":\"two\"}\n";
+
+    #[test]
+    fn documents_come_with_their_texts_and_rejections_between_them() {
+        let corpus = Corpus::in_memory("x.jsonl", LINES.as_bytes().into(), ReadOptions::default());
+        let (watch, mut found) = (Watch::default(), Vec::new());
+        let format = documents(&corpus.shards()[0], corpus.options(), ContentMode::Page, &watch, |item| {
+            found.push(match item {
+                WalkItem::Document { document, text } => format!("{} {}", document.id, text.trim()),
+                WalkItem::Rejected(rejection) => format!("rejected {}", rejection.place.record),
+                WalkItem::Skipped(_) => "skipped".to_owned(),
+            });
+            Ok(())
+        });
+        assert_eq!(format.unwrap(), Format::Jsonl);
+        assert_eq!(found, ["a one", "rejected 1", "b two"]);
+        assert_eq!(watch.documents.load(Ordering::Relaxed), 3);
+        assert_eq!(watch.bytes.load(Ordering::Relaxed), LINES.len() as u64);
+    }
+
+    #[test]
+    fn a_walk_ends_when_nothing_more_is_wanted_or_at_an_error() {
+        let corpus = Corpus::in_memory("x.jsonl", LINES.as_bytes().into(), ReadOptions::default());
+        let walk = |each: &mut dyn FnMut() -> Result<bool, WalkError>, watch: &Watch| {
+            documents_while(&corpus.shards()[0], corpus.options(), ContentMode::Page, watch, |_| each())
+                .map(drop)
+        };
+        let mut seen = 0;
+        walk(
+            &mut || {
+                seen += 1;
+                Ok(seen < 2)
+            },
+            &Watch::default(),
+        )
+        .unwrap();
+        assert_eq!(seen, 2);
+        assert!(matches!(walk(&mut || Err(WalkError::Stopped), &Watch::default()), Err(WalkError::Stopped)));
+        let watch = Watch::default();
+        watch.stop.store(true, Ordering::Relaxed);
+        assert!(walk(&mut || unreachable!("it was stopped before"), &watch).is_err());
+    }
 }

@@ -403,4 +403,85 @@ mod tests {
         assert!(matches!(error, EngineError::NotAJob { .. }));
         assert!(foreign.path().join(WORK).join("mine").exists());
     }
+
+    #[test]
+    fn one_corpus_has_one_list_of_files() {
+        let text = |files: Vec<Vec<String>>| serde_json::to_string(&Files::new(files)).unwrap();
+        let list = |name: &str| vec![name.to_owned()];
+        assert_eq!(text(vec![list("a")]), "[\"a\"]");
+        assert_eq!(text(vec![list("a"), list("b")]), "[[\"a\"],[\"b\"]]");
+        assert_eq!(text(vec![]), "[]");
+    }
+
+    #[test]
+    fn scratch_is_counted_in_all_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
+        std::fs::write(folder.path().join("one"), "1").unwrap();
+        std::fs::write(folder.path().join("a/b/two"), "22").unwrap();
+        assert_eq!(bytes_in(folder.path()), 3);
+        assert_eq!(bytes_in(&folder.path().join("none")), 0);
+    }
+
+    #[test]
+    fn the_same_work_has_one_stamp_wherever_it_is_done() {
+        let stamp = |recipe: &str, texts| {
+            let folder = tempfile::tempdir().unwrap();
+            let work = Workplace::open(folder.path(), recipe, &mut corpora(texts)).unwrap().unwrap();
+            work.stamp()
+        };
+        assert_eq!(stamp("recipe", ["a", "b"]), stamp("recipe", ["a", "b"]));
+        assert_ne!(stamp("recipe", ["a", "b"]), stamp("other", ["a", "b"]));
+        assert_ne!(stamp("recipe", ["a", "b"]), stamp("recipe", ["b", "a"]));
+    }
+
+    #[test]
+    fn the_secret_stays_that_of_the_beginning() {
+        let [one, two] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let seed = |folder: &Path| {
+            Workplace::open(folder, "recipe", &mut corpora(["a", "b"])).unwrap().unwrap().secret().seed()
+        };
+        assert_eq!(seed(one.path()), seed(one.path()));
+        assert_ne!(seed(one.path()), seed(two.path()));
+    }
+
+    #[test]
+    fn scratch_files_bear_the_secret_of_their_folder() {
+        let [one, two] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let open =
+            |folder: &Path| Workplace::open(folder, "recipe", &mut corpora(["a", "b"])).unwrap().unwrap();
+        let (here, there) = (open(one.path()), open(two.path()));
+        here.save("facts", &1u64).unwrap();
+        std::fs::copy(here.file("facts"), there.file("facts")).unwrap();
+        assert!(matches!(there.saved::<u64>("facts"), Err(EngineError::Damaged { .. })));
+        assert_eq!(here.label("kind", 4).stamp, here.run_location("runs").stamp);
+    }
+
+    #[test]
+    fn work_of_another_command_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(WORK)).unwrap();
+        let foreign = "{\"command\":\"dedup\"}";
+        let manifest = format!("{foreign}\n{}\n", digest_of(foreign.as_bytes()));
+        std::fs::write(folder.path().join(WORK).join(MANIFEST), &manifest).unwrap();
+        let error =
+            Workplace::open(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err().to_string();
+        assert!(error.contains("holds a job of another command that was not finished"), "{error}");
+        assert_eq!(std::fs::read_to_string(folder.path().join(WORK).join(MANIFEST)).unwrap(), manifest);
+    }
+
+    #[test]
+    fn results_and_scratch_files_have_folders_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut work = Workplace::open(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap().unwrap();
+        assert_eq!(work.result("table"), folder.path().join("table"));
+        assert_eq!(work.file("facts"), folder.path().join("work/facts"));
+        assert!(!work.lost_files());
+        std::fs::write(work.file("facts"), "12345").unwrap();
+        work.lap("read");
+        assert!(work.scratch >= 5 && work.seconds.contains_key("read"));
+        work.remove(&work.file("facts")).unwrap();
+        assert!(!work.file("facts").exists());
+        work.remove(&work.file("facts")).unwrap();
+    }
 }

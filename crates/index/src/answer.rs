@@ -1,44 +1,16 @@
 //! Queries: the documents that a document is a near-duplicate of.
 
 use lookalike_engine::measure::Measured;
-use serde::Serialize;
 
 use crate::candidates::SnapshotQuery;
 use crate::error::IndexError;
 use crate::index::Index;
-use crate::query_buffers::{PreparedDocument, QueryBuffers, Subject};
+use crate::prepared::{Answer, Match, PreparedDocument};
+use crate::query_buffers::{QueryBuffers, Subject};
 use crate::row::State;
 
 /// At most this number of documents with the same words is looked at.
 const MOST_EQUALS: usize = 10_000;
-
-/// A document that another one is a near-duplicate of.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Match {
-    /// Its number.
-    pub number: u32,
-    /// Its id.
-    pub id: String,
-    /// Its address.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// The similarity of the queried document to this one; none if the methods give no number.
-    pub similarity: Option<f64>,
-    /// The similarity of this document to the queried one, for measures that are not symmetric.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub backward: Option<f64>,
-    /// True if this document is kept.
-    pub kept: bool,
-}
-
-/// All near-duplicates of a document.
-#[derive(Debug, Clone, PartialEq, Serialize, Default)]
-pub struct Answer {
-    /// The most similar ones, the earlier first of equally similar ones.
-    pub matches: Vec<Match>,
-    /// The number of all near-duplicates.
-    pub total: usize,
-}
 
 impl Index {
     /// Finds the documents that a document is a near-duplicate of; the `limit` most similar ones are returned.

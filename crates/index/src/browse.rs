@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use crate::error::IndexError;
 use crate::index::Index;
-use crate::part::Snapshot;
-use crate::query_buffers::{PreparedDocument, QueryBuffers};
+use crate::part::{Postings, Snapshot};
+use crate::prepared::PreparedDocument;
+use crate::query_buffers::QueryBuffers;
 use crate::row::{Row, State};
-use crate::segment::Postings;
 
 /// A document of the index.
 #[derive(Debug, Clone, PartialEq)]

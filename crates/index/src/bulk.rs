@@ -12,8 +12,10 @@ use lookalike_model::Rejection;
 use serde::{Deserialize, Serialize};
 
 use crate::error::IndexError;
-use crate::index::{Index, lock_ignoring_poison};
-use crate::query_buffers::{PreparedDocument, QueryBuffers};
+use crate::index::Index;
+use crate::prepared::PreparedDocument;
+use crate::query_buffers::QueryBuffers;
+use crate::shared_state::lock_ignoring_poison;
 use crate::writer::{OnExistingId, Verdict};
 
 /// The position reached in a corpus.

@@ -6,45 +6,12 @@ use lookalike_engine::examine::{Examined, Examiner, SharedKeys};
 use lookalike_engine::measure::Measured;
 use lookalike_methods::{DirectedKeyCounts, Member, Method};
 
-use crate::chunk::Tables;
+use crate::chunk::{Tables, word_key};
 use crate::error::IndexError;
 use crate::part::Snapshot;
+use crate::prepared::{Candidate, Candidates, KeyMatch};
 use crate::query_buffers::{QueryBuffers, Subject};
 use crate::row::{Row, State};
-
-/// A posting of a key of the queried document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct KeyMatch {
-    number: u32,
-    method: u32,
-    /// The position of the key among those of the method.
-    key: u32,
-    /// The tag of the posting.
-    tag: u32,
-}
-
-/// A candidate: a class, named by its first document, that methods propose.
-#[derive(Debug, Clone)]
-pub(crate) struct Candidate {
-    pub(crate) class: u32,
-    shared: SharedKeys,
-    record: Vec<u8>,
-    /// The similarity of the queried document to this one, if measured; the inner option is none if it is not near.
-    measured: Option<Option<Measured>>,
-}
-
-/// The candidates of a document.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Candidates {
-    /// The first document with its words.
-    pub(crate) leader: Option<u32>,
-    pub(crate) classes: Vec<Candidate>,
-    /// The number of postings of each of its keys, by method.
-    pub(crate) postings: Vec<Vec<u32>>,
-    /// Documents below this number were looked up, as they were in this epoch.
-    pub(crate) searched_below: u32,
-    pub(crate) epoch: u64,
-}
 
 /// A query of a snapshot.
 pub(crate) struct SnapshotQuery<'a> {
@@ -310,11 +277,6 @@ fn shared_by(method: &dyn Method, [there, asks]: [u32; 2], pairs: impl Iterator<
     }
 }
 
-/// The key that words are found by.
-pub(crate) fn word_key(digest: u128) -> u64 {
-    (digest >> 64) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use lookalike_methods::{Page, Score, Sketch};
@@ -406,11 +368,6 @@ mod tests {
         let counts = DirectedKeyCounts::unpack(shared(&method, &[(0, 9), (0, 0), (9, 9)]));
         assert_eq!((counts.forward, counts.backward), (2, 1));
         assert_eq!(shared(&method, &[(9, 9)]), 0);
-    }
-
-    #[test]
-    fn words_are_found_by_the_upper_half_of_their_digest() {
-        assert_eq!(word_key(5 << 64 | 7), 5);
     }
 
     fn classes(candidates: &Candidates) -> Vec<u32> {

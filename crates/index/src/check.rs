@@ -1,13 +1,12 @@
 //! The check of an index: its files are as they were written, and consistent with each other.
 
-use crate::candidates::word_key;
+use crate::chunk::{id_key, word_key};
 use crate::error::IndexError;
 use crate::index::Index;
-use crate::part::{Counts, Part, Snapshot};
+use crate::part::{Counts, Part, Postings, Snapshot};
 use crate::query_buffers::{QueryBuffers, Subject};
 use crate::row::{ABSENT, State};
-use crate::segment::{BlockBuffers, Postings};
-use crate::writer::id_key;
+use crate::segment::BlockBuffers;
 use serde::Serialize;
 
 /// The number of faults that are described in words; further ones are only counted.

@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use lookalike_text::hash;
+
 use crate::row::{Change, Row};
 
 /// A key, the number of the document or class that it leads to, and a tag of the method.
@@ -60,6 +62,16 @@ impl Tables {
     pub(crate) fn is_tagged(&self, table: usize) -> bool {
         self.tagged.get(table).copied().unwrap_or(false)
     }
+}
+
+/// The key that an id is found by.
+pub(crate) fn id_key(id: &str) -> u64 {
+    hash::digest(id.as_bytes()) as u64
+}
+
+/// The key that words are found by.
+pub(crate) fn word_key(digest: u128) -> u64 {
+    (digest >> 64) as u64
 }
 
 /// A document in memory.
@@ -459,6 +471,18 @@ mod tests {
         let mut tables = [0; 16];
         tables[8..].fill(0xff);
         assert_eq!(decode(&tables), None);
+    }
+
+    #[test]
+    fn equal_ids_have_equal_keys() {
+        assert_eq!(id_key("one"), id_key(&["o", "ne"].concat()));
+        let keys: std::collections::BTreeSet<u64> = ["", "one", "One", "one "].map(id_key).into();
+        assert_eq!(keys.len(), 4);
+    }
+
+    #[test]
+    fn words_are_found_by_the_upper_half_of_their_digest() {
+        assert_eq!(word_key(5 << 64 | 7), 5);
     }
 
     proptest! {

@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use crate::error::IndexError;
-use crate::index::{SharedState, lock_ignoring_poison};
 use crate::log;
 use crate::manifest::SegmentEntry;
 use crate::part::{Part, Snapshot};
 use crate::segment::{self, Segment};
+use crate::segment_writer;
+use crate::shared_state::{SharedState, lock_ignoring_poison};
 
 /// The number of segments of about one size that are merged into one.
 const SEGMENTS_TO_MERGE: usize = 4;
@@ -106,7 +107,7 @@ fn write_segment(inner: &SharedState, parts: &[Part]) -> Result<Segment, IndexEr
         manifest.next_segment += 1;
         manifest.next_segment - 1
     };
-    segment::write(&inner.layout, id, parts)?;
+    segment_writer::write(&inner.layout, id, parts)?;
     let first = parts.first().map_or(0, |part| part.range().start);
     let end = parts.last().map_or(0, |part| part.range().end);
     Segment::open(&inner.layout, id, first..end)

@@ -6,8 +6,9 @@
 
 use lookalike_engine::measure::Measured;
 
-use crate::candidates::{Candidates, SnapshotQuery};
+use crate::candidates::SnapshotQuery;
 use crate::error::IndexError;
+use crate::prepared::Candidates;
 use crate::query_buffers::Subject;
 use crate::row::{NO_DOCUMENT, State};
 

@@ -7,7 +7,7 @@ use lookalike_engine::EngineError;
 
 use crate::acknowledged::{self, Acknowledged};
 use crate::error::IndexError;
-use crate::index::{Index, KNOWLEDGE, READ_ATTEMPTS, RECIPE};
+use crate::index::{Index, KNOWLEDGE, READ_ATTEMPTS, RECIPE, entries};
 use crate::log;
 use crate::manifest::{self, Manifest};
 use crate::segment::segment_id;
@@ -61,12 +61,6 @@ fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
 
 fn copy_file(from: &Path, to: &Path) -> Result<(), IndexError> {
     std::fs::copy(from, to).map(drop).map_err(|error| IndexError::write(to, error))
-}
-
-/// The files in a folder.
-pub(crate) fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, IndexError> {
-    let entries = std::fs::read_dir(folder).map_err(|error| IndexError::read(folder, error))?;
-    Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect())
 }
 
 #[cfg(test)]
@@ -158,16 +152,5 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         assert!(Index::fork(small.path(), folder.path()).is_err());
         assert!(!Index::exists(folder.path()));
-    }
-
-    #[test]
-    fn entries_are_files_and_no_folders() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("inner")).unwrap();
-        std::fs::write(folder.path().join("file"), "").unwrap();
-        assert_eq!(entries(folder.path()).unwrap(), [folder.path().join("file")]);
-        let missing = folder.path().join("missing");
-        let sentence = entries(&missing).unwrap_err().to_string();
-        assert!(sentence.starts_with(&format!("{} cannot be read: ", missing.display())), "{sentence}");
     }
 }

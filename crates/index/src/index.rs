@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use lookalike_corpus::write::sync::sync;
 use lookalike_engine::Settings as EngineSettings;
@@ -15,17 +15,17 @@ use lookalike_text::hash::{self, Secret};
 use serde::Serialize;
 
 use crate::acknowledged::{self, Acknowledged};
-use crate::candidates::SnapshotQuery;
 use crate::chunk::Tables;
 use crate::compactor::Compactor;
 use crate::error::IndexError;
-use crate::fork::entries;
 use crate::log::{self, Log};
 use crate::manifest::{self, FORMAT, Manifest};
 use crate::part::{Counts, Part, Snapshot};
-use crate::query_buffers::{PreparedDocument, QueryBuffers};
+use crate::prepared::PreparedDocument;
+use crate::query_buffers::{QueryBuffers, Subject};
 use crate::segment::{self, IndexLayout, Segment};
-use crate::writer::{Outcome, WriteRequest, Writer};
+use crate::shared_state::{SharedState, lock_ignoring_poison};
+use crate::writer::{OnExistingId, Outcome, Verdict, WriteRequest, Writer, WriterOptions};
 
 /// The recipe, as a job has it.
 pub(crate) const RECIPE: &str = "recipe.toml";
@@ -48,21 +48,6 @@ pub enum Mode {
     Read,
     /// Changes, by this process alone, and queries.
     Write(WriterOptions),
-}
-
-/// Settings of a writer. None of them changes an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WriterOptions {
-    /// True if acknowledged writes survive a crash of the machine, not only of the process.
-    pub sync: bool,
-    /// About the number of bytes up to which documents are only in memory and in the log.
-    pub tail_bytes: usize,
-}
-
-impl Default for WriterOptions {
-    fn default() -> Self {
-        WriterOptions { sync: false, tail_bytes: 32 << 20 }
-    }
 }
 
 /// The settings of a new index.
@@ -105,39 +90,6 @@ pub struct Stats {
     pub memory: u64,
     /// True if texts are kept.
     pub text: bool,
-}
-
-/// The state shared by readers, the writer and its compactor.
-#[derive(Debug)]
-pub(crate) struct SharedState {
-    pub(crate) layout: IndexLayout,
-    pub(crate) examiner: Examiner,
-    pub(crate) text: bool,
-    pub(crate) snapshot: RwLock<Arc<Snapshot>>,
-    pub(crate) manifest: Mutex<Manifest>,
-}
-
-impl SharedState {
-    /// The index at this moment.
-    pub(crate) fn now(&self) -> Arc<Snapshot> {
-        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Publishes a changed snapshot to all readers.
-    pub(crate) fn publish(&self, change: impl FnOnce(&mut Snapshot)) {
-        let mut now = self.snapshot.write().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Snapshot::clone(&now);
-        change(&mut next);
-        *now = Arc::new(next);
-    }
-
-    pub(crate) fn query<'a>(
-        &'a self,
-        snapshot: &'a Snapshot,
-        buffers: &'a mut QueryBuffers,
-    ) -> SnapshotQuery<'a> {
-        SnapshotQuery { examiner: &self.examiner, tables: &self.layout.tables, snapshot, buffers }
-    }
 }
 
 /// An open index.
@@ -396,7 +348,7 @@ impl Index {
         let now = self.inner.now();
         let mut query = self.inner.query(&now, buffers);
         let mut candidates = query.find(&prepared.examined)?;
-        let mut subject = crate::query_buffers::Subject::new(&prepared.examined);
+        let mut subject = Subject::new(&prepared.examined);
         // What it decides is decided again; what it measures is kept.
         query.decide(&mut subject, &mut candidates)?;
         prepared.candidates = Some(candidates);
@@ -438,6 +390,38 @@ impl Index {
         }
         let answer = lock_ignoring_poison(&own.answer).take();
         answer.unwrap_or_else(|| Err(self.broken()))
+    }
+
+    /// Queries and adds documents, in one step: of two equal ones that race, one is new.
+    ///
+    /// When this returns, they survive the end of the process, and with [`WriterOptions::sync`] that of the machine.
+    pub fn add(
+        &self,
+        documents: Vec<PreparedDocument>,
+        on_existing: OnExistingId,
+    ) -> Result<Vec<Verdict>, IndexError> {
+        self.add_marked(documents, on_existing, None)
+    }
+
+    /// As [`Index::add`]; `mark` is stored with the documents, and [`Index::mark`] returns it after a stop.
+    pub fn add_marked(
+        &self,
+        documents: Vec<PreparedDocument>,
+        on_existing: OnExistingId,
+        mark: Option<Vec<u8>>,
+    ) -> Result<Vec<Verdict>, IndexError> {
+        match self.submit(WriteRequest::Add { documents, on_existing, mark })? {
+            Outcome::Added(verdicts) => Ok(verdicts),
+            Outcome::Removed(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Deletes all documents of an id; returns their number. Documents that had one of them as witness are decided anew.
+    pub fn remove(&self, id: &str) -> Result<u64, IndexError> {
+        match self.submit(WriteRequest::Remove { id: id.to_owned() })? {
+            Outcome::Removed(count) => Ok(count),
+            Outcome::Added(_) => Ok(0),
+        }
     }
 
     fn broken(&self) -> IndexError {
@@ -493,11 +477,6 @@ impl Index {
             None => Ok(()),
         }
     }
-}
-
-/// A lock that a panic elsewhere does not take away: what it guards is replaced whole.
-pub(crate) fn lock_ignoring_poison<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Refuses what only a job can do.
@@ -640,6 +619,12 @@ fn remove_leftovers(layout: &IndexLayout, manifest: &Manifest) {
             let _ = std::fs::remove_file(path);
         }
     }
+}
+
+/// The files in a folder.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, IndexError> {
+    let entries = std::fs::read_dir(folder).map_err(|error| IndexError::read(folder, error))?;
+    Ok(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect())
 }
 
 /// Bytes of all files in a folder.
@@ -848,27 +833,6 @@ mod tests {
     }
 
     #[test]
-    fn a_published_snapshot_leaves_those_of_readers_alone() {
-        let small = SmallIndex::of(&["a b c"]);
-        let before = small.index.inner.now();
-        small.index.inner.publish(|snapshot| snapshot.next = 9);
-        assert_eq!((before.next, small.index.inner.now().next), (1, 9));
-    }
-
-    #[test]
-    fn a_lock_that_a_panic_left_can_be_taken() {
-        let mutex = Arc::new(Mutex::new(4));
-        let other = mutex.clone();
-        let panicked = std::thread::spawn(move || {
-            let _guard = other.lock().unwrap();
-            std::panic::resume_unwind(Box::new("no message"))
-        });
-        let panicked: std::thread::Result<()> = panicked.join();
-        assert!(panicked.is_err() && mutex.is_poisoned());
-        assert_eq!(*lock_ignoring_poison(&mutex), 4);
-    }
-
-    #[test]
     fn the_bytes_of_a_folder_are_those_of_all_files_in_it() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("inner")).unwrap();
@@ -965,5 +929,16 @@ mod tests {
         assert_eq!(small.index.mark(), Some(&b"one"[..]));
         small.index.add_marked(Vec::new(), Default::default(), Some(b"two".to_vec())).unwrap();
         assert_eq!(small.reopened().index.mark(), Some(&b"two"[..]), "also without documents");
+    }
+
+    #[test]
+    fn entries_are_files_and_no_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("inner")).unwrap();
+        std::fs::write(folder.path().join("file"), "").unwrap();
+        assert_eq!(entries(folder.path()).unwrap(), [folder.path().join("file")]);
+        let missing = folder.path().join("missing");
+        let sentence = entries(&missing).unwrap_err().to_string();
+        assert!(sentence.starts_with(&format!("{} cannot be read: ", missing.display())), "{sentence}");
     }
 }

@@ -12,14 +12,18 @@
 //! costs a row, its names and its text. `tests/same_as_jobs.rs` compares every method, in an index with tiny parts, with
 //! `dedup` and `pairs` of the engine.
 //!
-//! - `index`: an open index, and what its folder holds
+//! - `index`: an open index, and what its folder holds; `shared_state`: what readers, the writer and its compactor share
 //! - `writer`: one at a time, every change first in the log; `compactor`: segments and their merge, beside it
 //! - `answer`: the near-duplicates of a document; `browse`: documents by id and number, clusters; `check`: a check of all files
 //! - `bulk`: a whole corpus, on all threads; `fork`: a copy at one moment
+//! - `prepared`: a document that is asked about or added; `query_buffers`: buffers and caches of a thread
 //! - `candidates`, `decide`: candidates by shared keys, measured; the rule that keeps or removes a document
-//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `filter`: keys that a table does not have;
-//!   `row`: the fixed-width record of each document
+//! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `segment_writer`: its files;
+//!   `filter`: keys that a table does not have; `row`: the fixed-width record of each document
 //! - `log`, `acknowledged`, `manifest`: durability
+//!
+//! Imports have no circle: `index` stands above the writer and its compactor; `answer`, `browse`, `bulk`, `check` and `fork`
+//! stand above `index`.
 
 mod acknowledged;
 mod answer;
@@ -37,20 +41,23 @@ mod index;
 mod log;
 mod manifest;
 mod part;
+mod prepared;
 mod query_buffers;
 mod row;
 mod segment;
+mod segment_writer;
+mod shared_state;
 #[cfg(test)]
 mod testing;
 mod writer;
 
-pub use answer::{Answer, Match};
 pub use browse::{Cluster, Entry};
 pub use bulk::{CorpusRecord, Portion, Preparation, Progress};
 pub use check::CheckReport;
 pub use error::IndexError;
-pub use index::{CreateOptions, Index, Mode, Stats, WriterOptions};
+pub use index::{CreateOptions, Index, Mode, Stats};
 pub use part::Counts;
-pub use query_buffers::{PreparedDocument, QueryBuffers};
+pub use prepared::{Answer, Match, PreparedDocument};
+pub use query_buffers::QueryBuffers;
 pub use row::State;
-pub use writer::{OnExistingId, Verdict};
+pub use writer::{OnExistingId, Verdict, WriterOptions};

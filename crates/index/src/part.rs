@@ -3,11 +3,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::chunk::{Chunk, StoredDocument, Tables};
+use crate::chunk::{Chunk, Posting, StoredDocument, Tables, id_key};
 use crate::error::IndexError;
 use crate::row::{Row, State};
-use crate::segment::{BlockBuffers, Segment};
-use crate::writer::id_key;
+use crate::segment::{BlockBuffers, Segment, TablePostings};
 
 /// A part of the index.
 #[derive(Debug, Clone)]
@@ -69,6 +68,37 @@ impl Part {
             Part::Disk(segment) => segment.change(number, blocks)?,
         };
         Ok(change.map(|change| change.state))
+    }
+}
+
+/// The postings of one table of one part, in order.
+pub(crate) struct Postings<'p> {
+    from: PostingSource<'p>,
+    pub(crate) head: Option<Posting>,
+}
+
+enum PostingSource<'p> {
+    Memory(std::slice::Iter<'p, Posting>),
+    Disk(TablePostings<'p>),
+}
+
+impl<'p> Postings<'p> {
+    pub(crate) fn new(part: &'p Part, table: usize) -> Result<Self, IndexError> {
+        let from = match part {
+            Part::Memory(chunk) => PostingSource::Memory(chunk.tables[table].iter()),
+            Part::Disk(segment) => PostingSource::Disk(segment.table_postings(table)),
+        };
+        let mut postings = Postings { from, head: None };
+        postings.advance()?;
+        Ok(postings)
+    }
+
+    pub(crate) fn advance(&mut self) -> Result<(), IndexError> {
+        self.head = match &mut self.from {
+            PostingSource::Memory(postings) => postings.next().copied(),
+            PostingSource::Disk(postings) => postings.advance()?,
+        };
+        Ok(())
     }
 }
 

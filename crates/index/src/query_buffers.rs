@@ -7,9 +7,8 @@ use lookalike_engine::examine::{self, Examined, Examiner};
 use lookalike_engine::measure::Measured;
 use lookalike_model::Document;
 
-use crate::answer::Answer;
-use crate::candidates::{Candidates, KeyMatch};
 use crate::error::IndexError;
+use crate::prepared::{KeyMatch, PreparedDocument};
 use crate::row::Row;
 use crate::segment::BlockBuffers;
 
@@ -18,33 +17,6 @@ const COMPRESSION_LEVEL: i32 = 1;
 
 /// A longer text was never written.
 const LONGEST_TEXT: usize = 1 << 31;
-
-/// A document that was examined, and is ready to be asked about or added.
-#[derive(Debug, Clone, Default)]
-pub struct PreparedDocument {
-    /// Its id.
-    pub id: String,
-    /// Its address.
-    pub url: Option<String>,
-    /// Its near-duplicates, where they were asked for.
-    pub answer: Option<Answer>,
-    pub(crate) examined: Examined,
-    pub(crate) body: Vec<u8>,
-    /// The result of looking it up ahead of being added.
-    pub(crate) candidates: Option<Candidates>,
-}
-
-impl PreparedDocument {
-    /// Its text as it was extracted.
-    pub fn text(&self) -> &str {
-        &self.examined.text
-    }
-
-    /// Number of its words.
-    pub fn words(&self) -> u32 {
-        self.examined.words
-    }
-}
 
 /// Number of documents whose rows and records are cached: those of frequent keys are needed again and again.
 const CACHED_ROWS: usize = if cfg!(test) { 16 } else { 32 << 10 };

@@ -11,13 +11,15 @@ use lookalike_methods::{Setting, method};
 use lookalike_model::{Document, Media};
 use tempfile::TempDir;
 
-use crate::chunk::{Chunk, StoredDocument, Tables};
-use crate::index::{CreateOptions, Index, Mode, WriterOptions};
+use crate::chunk::{Chunk, StoredDocument, Tables, id_key};
+use crate::index::{CreateOptions, Index, Mode};
 use crate::part::Part;
-use crate::query_buffers::{PreparedDocument, QueryBuffers};
+use crate::prepared::PreparedDocument;
+use crate::query_buffers::QueryBuffers;
 use crate::row::{ABSENT, Row, State};
-use crate::segment::{self, IndexLayout, Segment};
-use crate::writer::{OnExistingId, Verdict, id_key};
+use crate::segment::{IndexLayout, Segment};
+use crate::segment_writer;
+use crate::writer::{OnExistingId, Verdict, WriterOptions};
 
 /// Bytes of a record made by hand.
 const RECORD: usize = 4;
@@ -79,7 +81,7 @@ pub(crate) fn layout(folder: &Path) -> IndexLayout {
 
 /// Writes parts as a segment and opens it.
 pub(crate) fn segment(layout: &IndexLayout, id: u64, parts: &[Part]) -> Segment {
-    segment::write(layout, id, parts).unwrap();
+    segment_writer::write(layout, id, parts).unwrap();
     let range = parts[0].range().start..parts[parts.len() - 1].range().end;
     Segment::open(layout, id, range).unwrap()
 }

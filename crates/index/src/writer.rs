@@ -10,21 +10,35 @@ use std::fs::File;
 use std::sync::Arc;
 
 use lookalike_engine::examine::Examined;
-use lookalike_text::hash;
 
 use crate::acknowledged::Acknowledged;
-use crate::candidates::{Candidates, word_key};
-use crate::chunk::{Chunk, Posting, StoredDocument};
+use crate::chunk::{Chunk, Posting, StoredDocument, id_key, word_key};
 use crate::compactor::Compactor;
 use crate::error::IndexError;
-use crate::index::{Index, SharedState, WriterOptions};
 use crate::log::{self, Log};
 use crate::part::Snapshot;
-use crate::query_buffers::{PreparedDocument, QueryBuffers, Subject};
+use crate::prepared::{Candidates, PreparedDocument};
+use crate::query_buffers::{QueryBuffers, Subject};
 use crate::row::{ABSENT, Change, MOST_DOCUMENTS, Row, State};
+use crate::shared_state::SharedState;
 
 /// A key that has reached the usual limit of postings gets no more removed documents, and at this many times the limit no more kept ones.
 const KEPT_FACTOR: usize = 4;
+
+/// Settings of a writer. None of them changes an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WriterOptions {
+    /// True if acknowledged writes survive a crash of the machine, not only of the process.
+    pub sync: bool,
+    /// About the number of bytes up to which documents are only in memory and in the log.
+    pub tail_bytes: usize,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        WriterOptions { sync: false, tail_bytes: 32 << 20 }
+    }
+}
 
 /// The treatment of a document whose id is in the index already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,40 +83,6 @@ pub(crate) enum WriteRequest {
 pub(crate) enum Outcome {
     Added(Vec<Verdict>),
     Removed(u64),
-}
-
-impl Index {
-    /// Queries and adds documents, in one step: of two equal ones that race, one is new.
-    ///
-    /// When this returns, they survive the end of the process, and with [`WriterOptions::sync`] that of the machine.
-    pub fn add(
-        &self,
-        documents: Vec<PreparedDocument>,
-        on_existing: OnExistingId,
-    ) -> Result<Vec<Verdict>, IndexError> {
-        self.add_marked(documents, on_existing, None)
-    }
-
-    /// As [`Index::add`]; `mark` is stored with the documents, and [`Index::mark`] returns it after a stop.
-    pub fn add_marked(
-        &self,
-        documents: Vec<PreparedDocument>,
-        on_existing: OnExistingId,
-        mark: Option<Vec<u8>>,
-    ) -> Result<Vec<Verdict>, IndexError> {
-        match self.submit(WriteRequest::Add { documents, on_existing, mark })? {
-            Outcome::Added(verdicts) => Ok(verdicts),
-            Outcome::Removed(_) => Ok(Vec::new()),
-        }
-    }
-
-    /// Deletes all documents of an id; returns their number. Documents that had one of them as witness are decided anew.
-    pub fn remove(&self, id: &str) -> Result<u64, IndexError> {
-        match self.submit(WriteRequest::Remove { id: id.to_owned() })? {
-            Outcome::Removed(count) => Ok(count),
-            Outcome::Added(_) => Ok(0),
-        }
-    }
 }
 
 /// The writer of an open index.
@@ -494,11 +474,6 @@ struct DecidedDocument {
     state: State,
 }
 
-/// The key that an id is found by.
-pub(crate) fn id_key(id: &str) -> u64 {
-    hash::digest(id.as_bytes()) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -742,12 +717,5 @@ mod tests {
         assert_eq!((writer.generation, small.index.stats().segments), (1, 1));
         writer.freeze(&small.index.inner).unwrap();
         assert_eq!(writer.generation, 1, "there is nothing that grows");
-    }
-
-    #[test]
-    fn equal_ids_have_equal_keys() {
-        assert_eq!(id_key("one"), id_key(&["o", "ne"].concat()));
-        let keys: std::collections::BTreeSet<u64> = ["", "one", "One", "one "].map(id_key).into();
-        assert_eq!(keys.len(), 4);
     }
 }

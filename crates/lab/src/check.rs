@@ -18,6 +18,7 @@ use lookalike::engine::{Settings, Summary};
 use lookalike::model::{Document, Similarity, Threshold};
 use lookalike::report::study::Grid;
 use lookalike::report::{Study, thousands};
+use lookalike::tables::removed::RemovedLine;
 use lookalike::text::{Profile, hash};
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
@@ -97,14 +98,6 @@ struct RunFile {
     files: Vec<PathBuf>,
 }
 
-#[derive(Deserialize)]
-struct Removal {
-    id: String,
-    witness: String,
-    n: u64,
-    witness_n: u64,
-}
-
 impl Run {
     /// Opens the folder of a finished run.
     pub fn open(folder: &Path) -> Result<Run, LabError> {
@@ -152,7 +145,7 @@ impl Run {
         let (mut removed, mut drawn) = (Vec::new(), BTreeMap::new());
         for line in BufReader::new(file).lines() {
             let line = line.map_err(|error| LabError::read(&path, &error))?;
-            let removal: Removal =
+            let removal: RemovedLine =
                 serde_json::from_str(&line).map_err(|error| LabError::read(&path, &error))?;
             removed.push(removal.n);
             drawn.insert((hash::nth(removal.n, hash::mix(seed)), removal.n), removal);
@@ -180,7 +173,7 @@ struct Removals {
     /// Ordinals of the removed documents, ascending.
     removed: Vec<u64>,
     /// Removals drawn at random.
-    drawn: Vec<Removal>,
+    drawn: Vec<RemovedLine>,
 }
 
 /// Checks a run on its input; `work` is a folder for scratch files.

@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike::corpus::write::rows::{RowFormat, RowWriter};
+use lookalike::tables::measured_pairs::{self, MeasuredPairRow};
+use lookalike::tables::review::ReviewRow;
 use lookalike::walk::Watch;
 use serde::Serialize;
 
@@ -233,18 +235,9 @@ impl<'r> Results<'r> {
     }
 
     fn write_pairs(&self, path: &Path, heading: &Heading, watch: &Watch) -> Result<(), LabError> {
-        const COLUMNS: &[Column] = &[
-            Column::new("a", Kind::Text),
-            Column::new("b", Kind::Text),
-            Column::new("a_n", Kind::U64),
-            Column::new("b_n", Kind::U64),
-            Column::new("mask", Kind::U64),
-            Column::new("similarity", Kind::OptionalF64),
-            Column::new("verdict", Kind::Text),
-        ];
         let recipe = serde_json::to_string(&(heading, self.comparison.names()))
             .map_err(|error| LabError::write(path, &error))?;
-        let mut rows = RowWriter::create(path, RowFormat::Parquet, COLUMNS, &recipe)?;
+        let mut rows = RowWriter::create(path, RowFormat::Parquet, measured_pairs::COLUMNS, &recipe)?;
         let methods = self.comparison.methods_mask();
         let mut names = NameCache::default();
         for (count, judged) in self.comparison.judged_pairs()?.enumerate() {
@@ -259,15 +252,16 @@ impl<'r> Results<'r> {
                 Some(false) => "not",
                 None => "unmeasured",
             };
-            rows.push(&[
-                Cell::Text(&a),
-                Cell::Text(&b),
-                Cell::U64(a_n),
-                Cell::U64(b_n),
-                Cell::U64(judged.pair.mask & methods),
-                Cell::OptionalF64(judged.similarity),
-                Cell::Text(verdict),
-            ])?;
+            let row = MeasuredPairRow {
+                a: &a,
+                b: &b,
+                a_n,
+                b_n,
+                mask: judged.pair.mask & methods,
+                similarity: judged.similarity,
+                verdict,
+            };
+            rows.push(&row.cells())?;
         }
         Ok(rows.finish()?)
     }
@@ -279,19 +273,18 @@ impl<'r> Results<'r> {
         for (n, judged) in self.comparison.review.iter().enumerate() {
             let (a, b) =
                 (self.runner.documents.line(judged.pair.a)?, self.runner.documents.line(judged.pair.b)?);
-            let line = ReviewLine {
+            let accepting = (0..names.len()).filter(|&method| has(method)(judged.pair.mask));
+            let methods: Vec<&str> = accepting.map(|method| names[method]).collect();
+            let row = ReviewRow {
                 n: n as u64,
                 a: &a.name,
                 b: &b.name,
                 similarity: judged.similarity,
-                methods: (0..names.len())
-                    .filter(|&method| has(method)(judged.pair.mask))
-                    .map(|m| names[m])
-                    .collect(),
+                methods: &methods,
                 text_a: &a.text,
                 text_b: &b.text,
             };
-            let written = serde_json::to_writer(&mut out, &line).map_err(std::io::Error::from);
+            let written = serde_json::to_writer(&mut out, &row).map_err(std::io::Error::from);
             written.and_then(|()| out.write_all(b"\n")).map_err(|error| LabError::write(path, &error))?;
         }
         let labels = path.with_file_name("labels.jsonl");
@@ -303,18 +296,6 @@ impl<'r> Results<'r> {
         }
         write_atomically(path, &out)
     }
-}
-
-/// A pair for a person to look at.
-#[derive(Debug, Serialize)]
-struct ReviewLine<'r> {
-    n: u64,
-    a: &'r str,
-    b: &'r str,
-    similarity: Option<f64>,
-    methods: Vec<&'r str>,
-    text_a: &'r str,
-    text_b: &'r str,
 }
 
 /// Names of documents that were asked for last: pairs come in order, so the first document is often the same.

@@ -16,6 +16,9 @@ use lookalike::engine::recipe::{Combine, JobRecipe, Task};
 use lookalike::engine::{Findings, Job, Opened, Outputs, Settings};
 use lookalike::methods::{Setting, method};
 use lookalike::model::Recipe;
+use lookalike::tables::groups::GroupPairs;
+use lookalike::tables::pairs::PairRef;
+use lookalike::tables::rejected::RejectedLine;
 use lookalike::text::{Profile, hash};
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
@@ -378,15 +381,6 @@ fn decode(bytes: &[u8; WIDTH]) -> Pair {
     Pair { a: number(0), b: number(4), similarity: f64::from_le_bytes([e, f, g, h, i, j, k, l]) }
 }
 
-#[derive(Deserialize)]
-struct PairLine<'l> {
-    #[serde(borrow)]
-    a: &'l str,
-    #[serde(borrow)]
-    b: &'l str,
-    similarity: Option<f64>,
-}
-
 /// Hands every line of a job's table to `each`.
 fn lines<E: std::fmt::Display>(
     path: &Path,
@@ -410,10 +404,9 @@ fn write_pairs(from: &Path, to: &Path) -> Result<(), LabError> {
     let file = File::create(&pending).map_err(|error| LabError::write(&pending, &error))?;
     let mut out = BufWriter::with_capacity(1 << 16, file);
     lines(from, |line| {
-        let PairLine { a, b, similarity } =
-            serde_json::from_slice(line).map_err(|error| error.to_string())?;
+        let PairRef { a, b, similarity } = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         let number = |id: &str| id.parse::<u32>().map_err(|_| format!("{id} is no number of a document"));
-        let pair = Pair { a: number(a)?, b: number(b)?, similarity: similarity.unwrap_or(f64::NAN) };
+        let pair = Pair { a: number(&a)?, b: number(&b)?, similarity: similarity.unwrap_or(f64::NAN) };
         out.write_all(&encode(pair)).map_err(|error| error.to_string())
     })?;
     let done =
@@ -428,25 +421,15 @@ fn load_facts(facts: &Path, pairs: &Path) -> Option<TrialFacts> {
     (std::fs::metadata(pairs).ok()?.len() == whole).then_some(known)
 }
 
-#[derive(Deserialize)]
-struct GroupLine {
-    pairs: u64,
-}
-
 /// Pairs inside groups that a job did not write out. Groups may share pairs, so this is a bound from above.
 fn giant_pairs(path: &Path) -> Result<u64, LabError> {
     let mut all = 0;
     lines(path, |line| {
-        let GroupLine { pairs } = serde_json::from_slice(line)?;
+        let GroupPairs { pairs } = serde_json::from_slice(line)?;
         all += pairs;
         Ok::<_, serde_json::Error>(())
     })?;
     Ok(all)
-}
-
-#[derive(Deserialize)]
-struct RefusalLine {
-    reason: String,
 }
 
 /// Reads the reason why the first of the refused documents was refused.
@@ -455,7 +438,7 @@ fn first_refusal(path: &Path, refused: u64) -> Result<Option<String>, LabError> 
     if refused > 0 {
         lines(path, |line| {
             if first.is_none() {
-                let RefusalLine { reason } = serde_json::from_slice(line)?;
+                let RejectedLine { reason, .. } = serde_json::from_slice(line)?;
                 first = Some(reason);
             }
             Ok::<_, serde_json::Error>(())

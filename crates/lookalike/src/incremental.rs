@@ -8,11 +8,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Seek, Write};
+use std::path::Path;
 
-use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowWriter};
+use lookalike_corpus::write::rows::{Cell, RowFormat, RowWriter};
 use lookalike_corpus::{Corpus, Losses};
 use lookalike_engine::patch::{ListKey, Patch};
 use lookalike_engine::store::sort::{Couples, Digests, Sorted, Sorter, clear, couple, uncouple};
@@ -23,6 +22,10 @@ use lookalike_index::{
     CorpusRecord, CreateOptions, Entry, Index, IndexError, Mode, OnExistingId, Portion, Progress,
     QueryBuffers, State, WriterOptions,
 };
+use lookalike_tables::Table;
+use lookalike_tables::clusters::{self, ClusterRow};
+use lookalike_tables::rejected::{self, RejectedRow};
+use lookalike_tables::removed::{self, RemovedRow};
 use serde::{Deserialize, Serialize};
 
 use crate::page;
@@ -357,6 +360,14 @@ impl<'t> ResultsWriter<'t> {
         (position + self.before.partition_point(|&before| before <= position) as u64, None)
     }
 
+    /// Begins a table of results. All of them are JSON lines here, which leave out columns that a run with an index has no values for.
+    fn table(&self, table: Table) -> Result<JsonTable, IndexError> {
+        let target = self.place.result(&table.file_name(RowFormat::Jsonl));
+        let recipe = self.index.recipe().to_toml();
+        let rows = RowWriter::create(&target, RowFormat::Jsonl, table.columns, &recipe);
+        Ok(JsonTable(rows.map_err(EngineError::from)?))
+    }
+
     fn entry(&self, buffers: &mut QueryBuffers, number: u32) -> Result<Entry, IndexError> {
         let gone = || {
             IndexError::Request(format!("number {number} was taken out of the index in the midst of the run"))
@@ -379,10 +390,7 @@ impl<'t> ResultsWriter<'t> {
 
     fn write_removed(&self, watch: &Watch, memory: u64, findings: &mut Findings) -> Result<(), IndexError> {
         let mut buffers = self.index.buffers()?;
-        let recipe = self.index.recipe().to_toml();
-        let target = self.place.result("removed.jsonl");
-        let mut rows =
-            RowWriter::create(&target, RowFormat::Jsonl, COLUMNS, &recipe).map_err(EngineError::from)?;
+        let mut rows = self.table(removed::TABLE)?;
         let [clustering, ids] = ["clustering", "ids"].map(|name| self.place.run_location(name));
         clear(&clustering)?;
         clear(&ids)?;
@@ -408,18 +416,19 @@ impl<'t> ResultsWriter<'t> {
             sorter.push(couple(witness, number))?;
             let other = self.entry(&mut buffers, witness)?;
             let (witness_n, against) = self.ordinal(witness);
-            rows.push(&[
-                Cell::Text(&entry.id),
-                Cell::Text(&other.id),
-                Cell::OptionalF64(similarity),
-                Cell::U64(witness_n),
-                Cell::U64(self.ordinal(number).0),
-                Cell::U64(witness_n),
-                Cell::OptionalText(against),
-            ])
-            .map_err(EngineError::from)?;
+            let row = RemovedRow {
+                id: &entry.id,
+                witness: &other.id,
+                similarity,
+                cluster: witness_n,
+                n: self.ordinal(number).0,
+                witness_n,
+                via: None,
+                against,
+            };
+            rows.push(&row.cells())?;
         }
-        rows.finish().map_err(EngineError::from)?;
+        rows.finish()?;
         findings.summary.duplicate_ids = self.repeated(ids.sorted()?, &mut buffers)?;
         self.write_clusters(sorter, &mut buffers, findings)
     }
@@ -445,7 +454,7 @@ impl<'t> ResultsWriter<'t> {
         buffers: &mut QueryBuffers,
         findings: &mut Findings,
     ) -> Result<(), IndexError> {
-        let mut table = Table::create(self.place.result("clusters.jsonl"))?;
+        let mut table = self.table(clusters::TABLE)?;
         let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
         let mut members: Vec<u32> = Vec::new();
         let mut sorted = sorter.sorted()?;
@@ -473,24 +482,17 @@ impl<'t> ResultsWriter<'t> {
         &self,
         members: &[u32],
         buffers: &mut QueryBuffers,
-        table: &mut Table,
+        table: &mut JsonTable,
     ) -> Result<(), IndexError> {
-        #[derive(Serialize)]
-        struct Line<'l> {
-            cluster: u64,
-            keep: &'l str,
-            members: &'l [String],
-            members_n: &'l [u64],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            against: Option<&'l str>,
-        }
         let mut ids = Vec::new();
         for &member in members {
             ids.push(self.entry(buffers, member)?.id);
         }
         let numbers: Vec<u64> = members.iter().map(|&member| self.ordinal(member).0).collect();
         let (cluster, against) = self.ordinal(members[0]);
-        table.push(&Line { cluster, keep: &ids[0], members: &ids, members_n: &numbers, against })
+        let members: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let row = ClusterRow { cluster, keep: members[0], members: &members, members_n: &numbers, against };
+        table.push(&row.cells())
     }
 
     /// The records of the input, and why those that could not be read were not.
@@ -505,63 +507,31 @@ impl<'t> ResultsWriter<'t> {
     }
 
     fn write_rejected(&self, summary: &mut Summary) -> Result<(), IndexError> {
-        #[derive(Serialize)]
-        struct Line<'l> {
-            source: &'l str,
-            position: u64,
-            reason: &'l str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            id: Option<&'l str>,
-        }
-        let mut table = Table::create(self.place.result("rejected.jsonl"))?;
+        let mut table = self.table(rejected::TABLE)?;
         self.rejections(|line| {
             summary.rejected += 1;
-            table.push(&Line {
+            let row = RejectedRow {
                 source: &line.source,
                 position: line.position,
                 reason: &line.reason,
+                side: None,
                 id: line.id.as_deref(),
-            })
+            };
+            table.push(&row.cells())
         })?;
         table.finish()
     }
 }
 
-/// The columns of `removed.jsonl`.
-const COLUMNS: &[Column] = &[
-    Column::new("id", Kind::Text),
-    Column::new("witness", Kind::Text),
-    Column::new("similarity", Kind::OptionalF64),
-    Column::new("cluster", Kind::U64),
-    Column::new("n", Kind::U64),
-    Column::new("witness_n", Kind::U64),
-    Column::new("against", Kind::OptionalText).omit_if_none(),
-];
+/// A table of JSON lines on its way into a file.
+struct JsonTable(RowWriter);
 
-/// JSON lines that appear whole or not at all.
-struct Table {
-    target: PathBuf,
-    pending: PathBuf,
-    out: BufWriter<File>,
-}
-
-impl Table {
-    fn create(target: PathBuf) -> Result<Self, IndexError> {
-        let pending = target.with_added_extension("part");
-        let file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
-        Ok(Table { target, pending, out: BufWriter::new(file) })
+impl JsonTable {
+    fn push(&mut self, cells: &[Cell<'_>]) -> Result<(), IndexError> {
+        Ok(self.0.push(cells).map_err(EngineError::from)?)
     }
 
-    fn push(&mut self, line: &impl Serialize) -> Result<(), IndexError> {
-        let text = serde_json::to_string(line).expect("names and numbers can be written");
-        Ok(writeln!(self.out, "{text}").map_err(|error| EngineError::write(&self.pending, error))?)
-    }
-
-    fn finish(mut self) -> Result<(), IndexError> {
-        let mut finish = || -> std::io::Result<()> {
-            self.out.flush()?;
-            std::fs::rename(&self.pending, &self.target)
-        };
-        Ok(finish().map_err(|error| EngineError::write(&self.target, error))?)
+    fn finish(self) -> Result<(), IndexError> {
+        Ok(self.0.finish().map_err(EngineError::from)?)
     }
 }

@@ -246,8 +246,8 @@ struct Counters(OnceLock<Box<[AtomicU16]>>);
 
 impl Counters {
     fn table(&self) -> &[AtomicU16] {
-        // SAFETY: a counter is a number, and all of its bytes may be 0. Memory that comes so costs nothing before it is
-        // touched.
+        // Memory that comes zeroed costs nothing before it is touched.
+        // SAFETY: an atomic number has the layout of the number, and all bytes of that may be 0.
         self.0.get_or_init(|| unsafe { Box::new_zeroed_slice(COUNTERS).assume_init() })
     }
 
@@ -268,7 +268,8 @@ impl Counters {
 #[inline]
 fn prefetch(counter: &AtomicU16) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: this reads nothing, and every processor of this kind can do it.
+    // SAFETY: every x86-64 processor has the instruction, which is a hint: nothing is read, and no address is
+    // wrong.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(counter).cast());

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lookalike::engine::JobRecipe;
 use lookalike::report::{Bin, SizeBin};
+use lookalike::tables::clusters::ClusterLine;
 use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 use lookalike_index::{Index, QueryBuffers};
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use crate::ServiceError;
 use crate::answer::Refusal;
-use crate::job::{Cluster, Job, TextResult};
+use crate::job::{Job, TextResult};
 use crate::store::Store;
 
 /// The data served.
@@ -330,7 +331,7 @@ impl Job {
         })
     }
 
-    fn row(&self, line: u32, cluster: &Cluster) -> ClusterRow {
+    fn row(&self, line: u32, cluster: &ClusterLine) -> ClusterRow {
         ClusterRow {
             cluster: cluster.cluster,
             name: cluster_name(cluster.cluster, cluster.against.is_some()),

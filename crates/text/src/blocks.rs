@@ -1,5 +1,7 @@
 //! Text, 64 bytes at a time: case folding, and one bit per byte for what it is.
 
+use std::mem::MaybeUninit;
+
 /// The classes of the bytes of a block of 64, one bit for each byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BlockMasks {
@@ -15,23 +17,36 @@ pub(crate) const MAX_OFFSETS: usize = 64 + 16;
 
 /// The operations that processors do differently.
 ///
-/// An implementation may need instructions that not every processor has: the contract is that it is used only where
-/// they are there, inside functions that are built for them.
-pub(crate) trait Blocks {
+/// An implementation may need instructions that not every processor has. It is fast only inside functions
+/// that are built for them, into which all of it is inlined.
+///
+/// # Safety
+/// The scanner does not look at results again: it takes folded bytes for UTF-8 and offsets for written. So
+/// [`fold`](Blocks::fold) must change nothing but ASCII capitals, and [`bit_offsets`](Blocks::bit_offsets)
+/// must write as many numbers as there are bits.
+pub(crate) unsafe trait Blocks {
     /// Copies a block with its ASCII capitals made small, and says what it holds.
-    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks;
+    ///
+    /// # Safety
+    /// The processor must have the instructions that the implementation names.
+    unsafe fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks;
 
     /// Writes `base` plus the offset of every bit, in order. May write further numbers behind them, up to
     /// [`MAX_OFFSETS`] in all.
-    fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]);
+    ///
+    /// # Safety
+    /// The processor must have the instructions that the implementation names.
+    unsafe fn bit_offsets(bits: u64, base: u32, out: &mut [MaybeUninit<u32>; MAX_OFFSETS]);
 }
 
 /// In plain code, of which the compiler makes what it can. Runs on every processor.
 pub(crate) struct Portable;
 
-impl Blocks for Portable {
+// SAFETY: letters A to Z alone get another bit; a number is written for each bit before the loop ends, eight
+// at a time and 64 at most.
+unsafe impl Blocks for Portable {
     #[inline(always)]
-    fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
+    unsafe fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
         let mut flags = [0u8; 64];
         for ((out, flag), &byte) in out.iter_mut().zip(&mut flags).zip(block) {
             // One comparison for a range: what is below `A` wraps round to a large number. The conditions
@@ -45,11 +60,12 @@ impl Blocks for Portable {
     }
 
     #[inline(always)]
-    fn bit_offsets(mut bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]) {
+    unsafe fn bit_offsets(mut bits: u64, base: u32, out: &mut [MaybeUninit<u32>; MAX_OFFSETS]) {
         // Eight without asking: how many there are cannot be guessed, and writing too many is cheaper.
         for eight in out.as_chunks_mut::<8>().0 {
             for place in eight {
-                *place = base.wrapping_add(bits.trailing_zeros());
+                // The lowest bit, which the next line takes off. Without bits the number means nothing.
+                place.write(base.wrapping_add(bits.trailing_zeros()));
                 bits &= bits.wrapping_sub(1);
             }
             if bits == 0 {
@@ -77,18 +93,21 @@ pub(crate) use x86::{Avx2, Avx512};
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
+    use std::mem::MaybeUninit;
 
     use super::{BlockMasks, Blocks, MAX_OFFSETS, Portable};
 
+    /// Needs `avx2`.
     pub(crate) struct Avx2;
 
-    impl Blocks for Avx2 {
+    // SAFETY: bytes from A to Z alone get another bit; offsets are those of the portable code.
+    unsafe impl Blocks for Avx2 {
         #[inline(always)]
-        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
+        unsafe fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
             let mut bits = BlockMasks { words: 0, non_ascii: 0 };
             for half in 0..2 {
-                // SAFETY: both arrays have 32 bytes from `32 * half` on; the instructions are there by the trait's
-                // contract.
+                // SAFETY: both arrays have 32 bytes from `32 * half` on, which is 0 or 32; the caller has
+                // seen to the instructions.
                 let (words, non_ascii) = unsafe {
                     let bytes = _mm256_loadu_si256(block.as_ptr().add(32 * half).cast());
                     let all = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
@@ -110,17 +129,21 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]) {
-            Portable::bit_offsets(bits, base, out);
+        unsafe fn bit_offsets(bits: u64, base: u32, out: &mut [MaybeUninit<u32>; MAX_OFFSETS]) {
+            // SAFETY: plain code runs on every processor.
+            unsafe { Portable::bit_offsets(bits, base, out) };
         }
     }
 
+    /// Needs `avx512f`, `avx512bw` and `avx512vbmi2`.
     pub(crate) struct Avx512;
 
-    impl Blocks for Avx512 {
+    // SAFETY: bytes from A to Z alone have 32 added; of the offsets 16 are written at a time until no bit is
+    // left over.
+    unsafe impl Blocks for Avx512 {
         #[inline(always)]
-        fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
-            // SAFETY: both arrays have 64 bytes; the instructions are there by the trait's contract.
+        unsafe fn fold(block: &[u8; 64], out: &mut [u8; 64]) -> BlockMasks {
+            // SAFETY: both arrays have 64 bytes; the caller has seen to the instructions.
             unsafe {
                 let bytes = _mm512_loadu_si512(block.as_ptr().cast());
                 let all = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
@@ -134,7 +157,7 @@ mod x86 {
         }
 
         #[inline(always)]
-        fn bit_offsets(bits: u64, base: u32, out: &mut [u32; MAX_OFFSETS]) {
+        unsafe fn bit_offsets(bits: u64, base: u32, out: &mut [MaybeUninit<u32>; MAX_OFFSETS]) {
             /// The numbers from 0 to 63.
             static NUMBERS: [u8; 64] = {
                 let mut numbers = [0; 64];
@@ -145,8 +168,9 @@ mod x86 {
                 }
                 numbers
             };
-            // SAFETY: the numbers are 64 bytes; each turn writes 16 elements of `out`, which has room for five turns,
-            // and there are at most four; the instructions are there by the trait's contract.
+            // SAFETY: the numbers are 64 bytes; each turn writes 16 elements of `out`, which has room for
+            // five turns, and there are at most four, since 64 bits are left at first and 16 fewer each time;
+            // the caller has seen to the instructions.
             unsafe {
                 let numbers = _mm512_loadu_si512(NUMBERS.as_ptr().cast());
                 // One instruction moves the numbers of all set bits to the front, in order. They are bytes;
@@ -180,26 +204,33 @@ mod tests {
 
     fn fold(cpu: Cpu, block: &[u8; 64]) -> ([u8; 64], BlockMasks) {
         let mut out = [0; 64];
-        let bits = match cpu {
-            #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 | Cpu::Avx512 => Avx2::fold(block, &mut out),
-            #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512Vbmi2 => Avx512::fold(block, &mut out),
-            _ => Portable::fold(block, &mut out),
+        // SAFETY: such a `Cpu` exists only where its instructions were found.
+        let bits = unsafe {
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2(_) | Cpu::Avx512(_) => Avx2::fold(block, &mut out),
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx512Vbmi2(_) => Avx512::fold(block, &mut out),
+                _ => Portable::fold(block, &mut out),
+            }
         };
         (out, bits)
     }
 
     fn bit_offsets(cpu: Cpu, bits: u64, base: u32) -> Vec<u32> {
-        let mut out = [0; MAX_OFFSETS];
-        match cpu {
-            #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 | Cpu::Avx512 => Avx2::bit_offsets(bits, base, &mut out),
-            #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512Vbmi2 => Avx512::bit_offsets(bits, base, &mut out),
-            _ => Portable::bit_offsets(bits, base, &mut out),
+        let mut out = [MaybeUninit::uninit(); MAX_OFFSETS];
+        // SAFETY: such a `Cpu` exists only where its instructions were found; as many numbers are written as
+        // there are bits, which is the contract of the trait.
+        unsafe {
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2(_) | Cpu::Avx512(_) => Avx2::bit_offsets(bits, base, &mut out),
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx512Vbmi2(_) => Avx512::bit_offsets(bits, base, &mut out),
+                _ => Portable::bit_offsets(bits, base, &mut out),
+            }
+            out[..bits.count_ones() as usize].iter().map(|place| place.assume_init()).collect()
         }
-        out[..bits.count_ones() as usize].to_vec()
     }
 
     proptest! {

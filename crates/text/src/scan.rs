@@ -9,6 +9,7 @@
 //! A character that is not plain may melt into the one before it, so a block never takes the last character before
 //! one that it has not judged.
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -103,34 +104,44 @@ impl Scanner {
     pub(crate) fn run(&mut self, text: &str, out: &mut NormalisedText) {
         out.prepare(text.len());
         match self.cpu {
-            // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
+            // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512Vbmi2 => unsafe { self.run_avx512(text, out) },
+            Cpu::Avx512Vbmi2(_) => unsafe { self.run_avx512(text, out) },
+            // Offsets come out of an instruction of VBMI2; without it the code for AVX2 is taken.
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above.
-            Cpu::Avx2 | Cpu::Avx512 => unsafe { self.run_avx2(text, out) },
-            _ => self.run_on::<Portable>(text, out),
+            Cpu::Avx2(_) | Cpu::Avx512(_) => unsafe { self.run_avx2(text, out) },
+            // SAFETY: plain code runs on every processor.
+            _ => unsafe { self.run_on::<Portable>(text, out) },
         }
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,avx2,bmi1,bmi2,popcnt")]
     fn run_avx512(&mut self, text: &str, out: &mut NormalisedText) {
-        self.run_on::<crate::blocks::Avx512>(text, out);
+        // SAFETY: this function is built for these instructions, so whoever calls it has seen to them.
+        unsafe { self.run_on::<crate::blocks::Avx512>(text, out) };
     }
 
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     fn run_avx2(&mut self, text: &str, out: &mut NormalisedText) {
-        self.run_on::<crate::blocks::Avx2>(text, out);
+        // SAFETY: as above.
+        unsafe { self.run_on::<crate::blocks::Avx2>(text, out) };
     }
 
+    /// Scans all of `text`.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `B`.
     #[inline(always)]
-    fn run_on<B: Blocks>(&mut self, text: &str, out: &mut NormalisedText) {
+    unsafe fn run_on<B: Blocks>(&mut self, text: &str, out: &mut NormalisedText) {
         let mut at = 0;
         let mut inside = 0;
         while at < text.len() {
-            let taken = self.block::<B>(text.as_bytes(), at, &mut inside, out);
+            // SAFETY: the caller has seen to the instructions; blocks and stretches take whole characters, so
+            // that `at` is always where one begins.
+            let taken = unsafe { self.block::<B>(text, at, &mut inside, out) };
             at += taken;
             if taken == 0 {
                 at += self.stretch(text, at, &mut inside, out);
@@ -141,9 +152,20 @@ impl Scanner {
         }
     }
 
-    /// Takes up to 64 bytes; returns how many. `inside` is 1 when a word is under way, and 0 otherwise.
+    /// Takes up to 64 bytes of whole characters; returns how many. `inside` is 1 when a word is under way,
+    /// and 0 otherwise.
+    ///
+    /// # Safety
+    /// The processor must have the instructions of `B`, and a character of `text` must begin at `at`.
     #[inline(always)]
-    fn block<B: Blocks>(&self, bytes: &[u8], at: usize, inside: &mut u64, out: &mut NormalisedText) -> usize {
+    unsafe fn block<B: Blocks>(
+        &self,
+        text: &str,
+        at: usize,
+        inside: &mut u64,
+        out: &mut NormalisedText,
+    ) -> usize {
+        let bytes = text.as_bytes();
         let left = bytes.len() - at;
         let mut padded;
         let block = match bytes[at..].first_chunk::<64>() {
@@ -158,7 +180,8 @@ impl Scanner {
         };
         let start = out.normal.len();
         let mut small = [0; 64];
-        let mut bits = B::fold(block, &mut small);
+        // SAFETY: the caller has seen to the instructions.
+        let mut bits = unsafe { B::fold(block, &mut small) };
         let mut usable = left.min(64);
         if bits.non_ascii != 0 {
             usable = self.classify_non_ascii(bytes, at, usable, &mut bits.words, bits.non_ascii, &mut small);
@@ -170,18 +193,27 @@ impl Scanner {
             return 0;
         }
         out.spans.copied(start, at, usable);
-        append(&mut out.normal, &small, usable);
+        // SAFETY: up to `usable` the block is text from where a character begins to where one ends: all of it
+        // is ASCII, or `classify_non_ascii` has found the end. Capitals were made small one for one, others
+        // by characters of the same length.
+        unsafe { append(&mut out.normal, &small, usable) };
+        // A word begins at a bit that is set behind one that is not, and ends at one that is not set behind
+        // one that is. `before` has for each byte whether the one before it is of a word; for the first, the
+        // last of the block before.
         let ours = u64::MAX >> (64 - usable);
         let words = bits.words & ours;
         let before = words << 1 | *inside;
-        push_offsets::<B>(words & !before, start, &mut out.starts);
-        push_offsets::<B>(!words & before & ours, start, &mut out.ends);
+        // SAFETY: the caller has seen to the instructions.
+        unsafe {
+            push_offsets::<B>(words & !before, start, &mut out.starts);
+            push_offsets::<B>(!words & before & ours, start, &mut out.ends);
+        }
         *inside = words >> (usable - 1) & 1;
         usable
     }
 
     /// Classifies the characters beyond ASCII in a block: those that are plain get their lower case and their bits in
-    /// `words`. Returns how many bytes can be taken.
+    /// `words`. Returns how many bytes can be taken, which are whole characters.
     #[inline]
     fn classify_non_ascii(
         &self,
@@ -305,11 +337,13 @@ fn decode_at(bytes: &[u8], at: usize, classes: Classes) -> Option<(u32, Class, u
     Some((code, classes.of(code), width))
 }
 
-/// Appends the first `length` bytes of a block, which are whole characters.
+/// Appends the first `length` bytes of a block.
+///
+/// # Safety
+/// They must be valid UTF-8, and `length` at most 64.
 #[inline(always)]
-fn append(normal: &mut String, block: &[u8; 64], length: usize) {
-    // SAFETY: the caller hands over whole characters of valid UTF-8: they were cut from a string at character
-    // boundaries, and only made small, ASCII by its rule and others by writing whole characters of equal length.
+unsafe fn append(normal: &mut String, block: &[u8; 64], length: usize) {
+    // SAFETY: only what the caller promises to be valid UTF-8 becomes part of the string.
     let bytes = unsafe { normal.as_mut_vec() };
     bytes.reserve(64);
     let start = bytes.len();
@@ -322,18 +356,23 @@ fn append(normal: &mut String, block: &[u8; 64], length: usize) {
 }
 
 /// Appends the offset of every bit.
+///
+/// # Safety
+/// The processor must have the instructions of `B`.
 #[inline(always)]
-fn push_offsets<B: Blocks>(bits: u64, start: usize, offsets: &mut Vec<u32>) {
+unsafe fn push_offsets<B: Blocks>(bits: u64, start: usize, offsets: &mut Vec<u32>) {
     offsets.reserve(MAX_OFFSETS);
     let length = offsets.len();
-    let spare_offsets: &mut [u32; MAX_OFFSETS] = {
-        let spare = offsets.spare_capacity_mut();
-        // SAFETY: there is room for so many; numbers have no invalid values, and none is read before it is written.
-        unsafe { &mut *spare.as_mut_ptr().cast() }
-    };
-    B::bit_offsets(bits, start as u32, spare_offsets);
-    // SAFETY: as many offsets as there are bits were written.
-    unsafe { offsets.set_len(length + bits.count_ones() as usize) };
+    let spare = offsets.spare_capacity_mut().as_mut_ptr();
+    // SAFETY: `reserve` made room for so many behind the length, and places that are not written yet are what
+    // the type says they may be.
+    let spare: &mut [MaybeUninit<u32>; MAX_OFFSETS] = unsafe { &mut *spare.cast() };
+    // SAFETY: the caller has seen to the instructions. As many numbers as there are bits, at most 64, are
+    // written then: that is the contract of `Blocks`.
+    unsafe {
+        B::bit_offsets(bits, start as u32, spare);
+        offsets.set_len(length + bits.count_ones() as usize);
+    }
 }
 
 #[inline(always)]

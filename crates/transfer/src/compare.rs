@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lookalike::corpus::Loss;
-use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike::corpus::write::rows::{Cell, RowFormat, RowWriter};
 use lookalike::engine::compared::{BothCounts, MarkedDocuments, Match};
 use lookalike::engine::{Findings, JobRecipe, OpenJob};
+use lookalike::tables::Table;
+use lookalike::tables::best::{self, BestRow};
+use lookalike::tables::compared::{self, ComparedRow};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::{self, Matching};
 use lookalike_overlap::forecast;
@@ -47,19 +50,6 @@ pub struct Comparison {
     /// The persistence of the left documents from snapshot to snapshot.
     pub persistence: Persistence,
 }
-
-const A: Column = Column::new("a", Kind::Text);
-const B: Column = Column::new("b", Kind::Text);
-const SIMILARITY: Column = Column::new("similarity", Kind::OptionalF64);
-const REVERSE: Column = Column::new("reverse", Kind::OptionalF64).omit_if_none();
-const NEAR: Column = Column::new("near", Kind::Bool);
-const COUNT: Column = Column::new("pairs", Kind::U64);
-const SEGMENT: Column = Column::new("segment", Kind::OptionalText).omit_if_none();
-const METHODS: Column = Column::new("methods", Kind::ListOfText);
-
-/// The tables of a run with several methods; with one method the last column is not there.
-const PAIRS: &[Column] = &[A, B, SIMILARITY, REVERSE, NEAR, SEGMENT, METHODS];
-const BEST: &[Column] = &[A, B, SIMILARITY, NEAR, COUNT, SEGMENT, METHODS];
 
 /// Writes `pairs` and `best`, and counts.
 pub fn write(
@@ -139,11 +129,11 @@ impl Tables {
         settings: &ComparisonSettings,
         recipe: &str,
     ) -> Result<Self, TransferError> {
-        let create = |name: &str, columns: &'static [Column]| {
-            let columns = if settings.methods.len() > 1 { columns } else { &columns[..columns.len() - 1] };
-            RowWriter::create(&folder.join(format!("{name}{}", format.suffix())), format, columns, recipe)
+        let create = |table: Table| {
+            let table = if settings.methods.len() > 1 { table } else { table.without_last() };
+            table.create(folder, format, recipe)
         };
-        Ok(Tables { pairs: create("pairs", PAIRS)?, best: create("best", BEST)?, current: None })
+        Ok(Tables { pairs: create(compared::TABLE)?, best: create(best::TABLE)?, current: None })
     }
 
     fn push(
@@ -153,18 +143,16 @@ impl Tables {
         segment: usize,
     ) -> Result<(), TransferError> {
         let methods = names(settings, found.methods);
-        let mut cells = vec![
-            Cell::Text(found.left.id),
-            Cell::Text(found.right.id),
-            Cell::OptionalF64(Some(found.similarity)),
-            Cell::OptionalF64(found.reverse),
-            Cell::Bool(found.near),
-            Cell::OptionalText(name(settings, segment)),
-        ];
-        if settings.methods.len() > 1 {
-            cells.push(Cell::ListOfText(&methods));
-        }
-        self.pairs.push(&cells)?;
+        let row = ComparedRow {
+            a: found.left.id,
+            b: found.right.id,
+            similarity: Some(found.similarity),
+            reverse: found.reverse,
+            near: found.near,
+            segment: name(settings, segment),
+            methods: &methods,
+        };
+        self.pairs.push(written_cells(settings, &row.cells()))?;
         if self.current.as_ref().is_some_and(|(best, _)| best.left != found.left.n) {
             self.close(settings)?;
         }
@@ -179,18 +167,16 @@ impl Tables {
     fn close(&mut self, settings: &ComparisonSettings) -> Result<(), TransferError> {
         let Some((best, pairs)) = self.current.take() else { return Ok(()) };
         let methods = names(settings, best.methods);
-        let mut cells = vec![
-            Cell::Text(&best.a),
-            Cell::Text(&best.b),
-            Cell::OptionalF64(Some(best.similarity)),
-            Cell::Bool(best.near),
-            Cell::U64(pairs),
-            Cell::OptionalText(name(settings, best.segment)),
-        ];
-        if settings.methods.len() > 1 {
-            cells.push(Cell::ListOfText(&methods));
-        }
-        Ok(self.best.push(&cells)?)
+        let row = BestRow {
+            a: &best.a,
+            b: &best.b,
+            similarity: Some(best.similarity),
+            near: best.near,
+            pairs,
+            segment: name(settings, best.segment),
+            methods: &methods,
+        };
+        Ok(self.best.push(written_cells(settings, &row.cells()))?)
     }
 
     fn finish(mut self, settings: &ComparisonSettings) -> Result<(), TransferError> {
@@ -216,6 +202,11 @@ impl BestPair {
     fn is_worse_than(&self, found: &Match<'_>) -> bool {
         found.similarity > self.similarity || self.similarity.is_nan() && !found.similarity.is_nan()
     }
+}
+
+/// The cells of a row that are written: with one method the last one, the list of methods, is not.
+fn written_cells<'c, 'r>(settings: &ComparisonSettings, cells: &'c [Cell<'r>]) -> &'c [Cell<'r>] {
+    if settings.methods.len() > 1 { cells } else { &cells[..cells.len() - 1] }
 }
 
 /// The names of methods by their bits.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use lookalike::judgments::tally::Grades;
 use lookalike::judgments::{Judgment, Judgments};
+use lookalike::tables::topics;
 use serde::Serialize;
 
 use crate::moved::MovedJudgments;
@@ -103,8 +104,7 @@ pub fn track(before: &Judgments, after: &MovedJudgments) -> Track {
 
 /// `topics.tsv`: every topic of every track.
 pub fn table(files: &[Judgments], moved: &[MovedJudgments]) -> String {
-    let mut out =
-        "track\ttopic\tjudged_before\tjudged_after\trelevant_before\trelevant_after\tlost\n".to_owned();
+    let mut out = topics::TABLE.names().join("\t") + "\n";
     for (before, after) in files.iter().zip(moved) {
         for (name, topic) in topics(before, after) {
             let ([judged, now], [relevant, left]) = (topic.judged, topic.relevant);

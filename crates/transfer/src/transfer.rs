@@ -10,11 +10,16 @@ use std::path::Path;
 
 use lookalike::corpus::Compression;
 use lookalike::corpus::write::Sink;
-use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike::corpus::write::rows::{RowFormat, RowWriter};
 use lookalike::engine::compared::{Match, Side};
 use lookalike::engine::{Findings, JobRecipe};
 use lookalike::judgments::{Judgments, judged_documents};
 use lookalike::selected::{RejectedRecord, SelectedDocuments};
+use lookalike::tables::Table;
+use lookalike::tables::mapping::{self, MappingRow};
+use lookalike::tables::missing::{self, MissingRow};
+use lookalike::tables::rejected::RejectedRow;
+use lookalike::tables::review::ReviewRow;
 use lookalike::walk::Watch;
 use lookalike_overlap::address::normal;
 use lookalike_overlap::canonical::canonical;
@@ -124,24 +129,6 @@ pub struct FoundBy {
     pub neither: DocumentsAndJudgments,
 }
 
-const MAPPING: &[Column] = &[
-    Column::new("old", Kind::Text),
-    Column::new("new", Kind::Text),
-    Column::new("similarity", Kind::OptionalF64),
-    Column::new("url", Kind::Text),
-    Column::new("best", Kind::Bool),
-    Column::new("old_url", Kind::OptionalText).omit_if_none(),
-    Column::new("new_url", Kind::OptionalText).omit_if_none(),
-    Column::new("segment", Kind::OptionalText).omit_if_none(),
-    Column::new("methods", Kind::ListOfText),
-];
-
-const MISSING: &[Column] = &[
-    Column::new("document", Kind::Text),
-    Column::new("judgments", Kind::U64),
-    Column::new("tracks", Kind::ListOfText),
-];
-
 /// The id and the address of a judged document of the old corpus.
 #[derive(Default)]
 struct OldDocument {
@@ -183,17 +170,18 @@ impl MappingWriter<'_> {
         let left = found.left.n as usize;
         let Some(best) = self.best[left].filter(|_| found.near) else { return Ok(()) };
         let (old, is_best) = (&self.old_documents[left], best.right == found.right.n);
-        self.rows.push(&[
-            Cell::Text(&old.id),
-            Cell::Text(found.right.id),
-            Cell::OptionalF64(Some(found.similarity)),
-            Cell::Text(Relation::of(old.url.as_deref(), found.right.url).name()),
-            Cell::Bool(is_best),
-            Cell::OptionalText(old.url.as_deref()),
-            Cell::OptionalText(found.right.url),
-            Cell::OptionalText(compare::name(settings, settings.segments.of(found.right.place))),
-            Cell::ListOfText(&names(settings, found.methods)),
-        ])?;
+        let row = MappingRow {
+            old: &old.id,
+            new: found.right.id,
+            similarity: Some(found.similarity),
+            url: Relation::of(old.url.as_deref(), found.right.url).name(),
+            best: is_best,
+            old_url: old.url.as_deref(),
+            new_url: found.right.url,
+            segment: compare::name(settings, settings.segments.of(found.right.place)),
+            methods: &names(settings, found.methods),
+        };
+        self.rows.push(&row.cells())?;
         if !is_best && self.matches == Matches::Best {
             return Ok(());
         }
@@ -239,8 +227,7 @@ pub fn run(
     let folder = open.folder();
     let old_documents = old_documents(open, watch)?;
     let recipe = open.recipe().to_toml();
-    let create =
-        |name: &str, columns| RowWriter::create(&folder.join(name), RowFormat::Jsonl, columns, &recipe);
+    let create = |table: Table| table.create(folder, RowFormat::Jsonl, &recipe);
     let mut sample = Sample::new(request.sample, settings.methods.len(), request.seed);
     let mut best: Vec<Option<BestMatch>> = vec![None; old_documents.len()];
     let comparison = compare::count(open, settings, watch, |_, found, _| {
@@ -257,7 +244,7 @@ pub fn run(
     let mut mapping = MappingWriter {
         old_documents: &old_documents,
         best: &best,
-        rows: create("mapping.jsonl", MAPPING)?,
+        rows: create(mapping::TABLE)?,
         near_duplicates: NearDuplicates::new(),
         matches,
         near_duplicate_bytes: 0,
@@ -277,7 +264,7 @@ pub fn run(
     write_conflicts(open, &moved)?;
     open.write("topics.tsv", coverage::table(files, &moved).as_bytes())?;
     write_review(open, &comparison, &old_documents, sample.finish(), watch)?;
-    write_missing(files, request.missing, create("missing.jsonl", MISSING)?)?;
+    write_missing(files, request.missing, create(missing::TABLE)?)?;
     let tracks = files.iter().zip(&moved).map(|(file, moved)| coverage::track(file, moved)).collect();
     Ok(Transfer {
         found_by: found_by(files, &old_documents, &best, &comparison),
@@ -309,25 +296,18 @@ pub fn add_rejections(folder: &Path, selected: &SelectedDocuments) -> Result<(),
     let failed = |source| TransferError::write(&path, source);
     let mut of_job = std::fs::File::open(&path).map_err(failed)?;
     let mut sink = Sink::create(&path, Compression::None)?;
+    let mut line = Vec::new();
     selected
         .rejections(|rejection| {
             let RejectedRecord { source, position, reason, .. } = rejection;
-            let line = RejectedLine { source, position: *position, reason, side: Side::Left };
-            serde_json::to_writer(&mut sink, &line)?;
-            sink.write_all(b"\n")
+            let row = RejectedRow { source, position: *position, reason, side: Some("left"), id: None };
+            line.clear();
+            row.push_line(&mut line);
+            sink.write_all(&line)
         })
         .map_err(failed)?;
     std::io::copy(&mut of_job, &mut sink).map_err(failed)?;
     Ok(sink.finish()?)
-}
-
-/// A line of `rejected.jsonl`.
-#[derive(Serialize)]
-struct RejectedLine<'r> {
-    source: &'r str,
-    position: u64,
-    reason: &'r str,
-    side: Side,
 }
 
 /// The new judgments: each file in its own layout, and all together unless a topic is in several files, where it may be another.
@@ -368,18 +348,6 @@ fn write_conflicts(open: &impl ComparisonSource, moved: &[MovedJudgments]) -> Re
     open.write("conflicts.jsonl", &lines)
 }
 
-/// A pair for a person, as `lab review` reads it.
-#[derive(Serialize)]
-struct ReviewPair<'r> {
-    n: usize,
-    a: &'r str,
-    b: String,
-    similarity: Option<f64>,
-    methods: Vec<&'r str>,
-    text_a: &'r str,
-    text_b: &'r str,
-}
-
 fn write_review(
     open: &impl ComparisonSource,
     comparison: &Comparison,
@@ -393,16 +361,18 @@ fn write_review(
     let text = |side, n| texts.get(&(side, n)).map_or("", String::as_str);
     let mut lines = Vec::new();
     for (n, (pair, methods)) in sampled.into_iter().enumerate() {
-        let line = ReviewPair {
-            n,
+        let methods: Vec<&str> =
+            methods.iter().map(|&method| comparison.settings.methods[method].as_str()).collect();
+        let row = ReviewRow {
+            n: n as u64,
             a: &old_documents[pair.left as usize].id,
-            b: ids.get(&(Side::Right, pair.right)).cloned().unwrap_or_default(),
+            b: ids.get(&(Side::Right, pair.right)).map_or("", String::as_str),
             similarity: Some(pair.similarity).filter(|similarity| similarity.is_finite()),
-            methods: methods.iter().map(|&method| comparison.settings.methods[method].as_str()).collect(),
+            methods: &methods,
             text_a: text(Side::Left, pair.left),
             text_b: text(Side::Right, pair.right),
         };
-        serde_json::to_writer(&mut lines, &line).expect("memory can be written");
+        serde_json::to_writer(&mut lines, &row).expect("memory can be written");
         lines.push(b'\n');
     }
     open.write("review.jsonl", &lines)
@@ -417,11 +387,8 @@ fn write_missing(files: &[Judgments], missing: &[String], mut rows: RowWriter) -
         let tracks: BTreeSet<&str> =
             one.occurrences.iter().map(|&(file, _)| files[file].track.as_str()).collect();
         let tracks: Vec<&str> = tracks.into_iter().collect();
-        rows.push(&[
-            Cell::Text(one.document),
-            Cell::U64(one.occurrences.len() as u64),
-            Cell::ListOfText(&tracks),
-        ])?;
+        let judgments = one.occurrences.len() as u64;
+        rows.push(&MissingRow { document: one.document, judgments, tracks: &tracks }.cells())?;
     }
     Ok(rows.finish()?)
 }

@@ -8,6 +8,7 @@ use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;
 use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
+use lookalike::tables::overlap::OverlapRow;
 use lookalike::walk::Stage;
 use lookalike_overlap::address::top_level;
 use serde::{Deserialize, Serialize};
@@ -35,23 +36,6 @@ const FACTS: &str = "listed";
 pub(crate) const ROWS: &str = "measured-rows";
 /// Counts by top-level domain and snapshot, from this stage.
 pub(crate) const DOMAINS: &str = "measured-domains";
-
-/// A line of `overlap.jsonl`.
-#[derive(Debug, Serialize)]
-struct Line<'a> {
-    url: &'a str,
-    left: &'a [String],
-    right: &'a [String],
-    similarity: Option<f64>,
-    #[serde(skip_serializing_if = "is_zero")]
-    left_more: u64,
-    #[serde(skip_serializing_if = "is_zero")]
-    right_more: u64,
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
 
 /// Numbers are told to nine decimals.
 pub(crate) fn rounded(number: f64) -> f64 {
@@ -171,7 +155,7 @@ impl OverlapWriter<'_> {
         if self.shared.right.is_empty() {
             return Ok(());
         }
-        let line = Line {
+        let row = OverlapRow {
             url: &self.shared.url,
             left: &self.shared.left,
             right: &self.shared.right,
@@ -179,7 +163,7 @@ impl OverlapWriter<'_> {
             left_more: self.shared.more.0,
             right_more: self.shared.more.1,
         };
-        let mut text = serde_json::to_vec(&line).expect("names can be written");
+        let mut text = serde_json::to_vec(&row).expect("names can be written");
         text.push(b'\n');
         let written = self.sink.write_all(&text);
         written.map_err(|source| CorpusError::Write { name: self.name.clone(), source })?;

@@ -9,6 +9,7 @@ use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;
 use lookalike::engine::store::strings::{self, OrderedStrings};
+use lookalike::tables::snapshots;
 use lookalike_overlap::interval::wilson;
 use lookalike_overlap::persistence::half_life;
 use serde::Serialize;
@@ -242,42 +243,11 @@ struct Files {
     name: String,
 }
 
-const HEADS: [&str; 28] = [
-    "tld",
-    "snapshot",
-    "name",
-    "left_urls",
-    "still",
-    "still_share",
-    "still_low",
-    "still_high",
-    "measured",
-    "unchanged",
-    "unchanged_share",
-    "near",
-    "near_share",
-    "urls",
-    "always",
-    "always_share",
-    "new",
-    "mean_similarity",
-    "shingles_there",
-    "shingles_all",
-    "kept",
-    "kept_share",
-    "measured_since",
-    "unchanged_since",
-    "unchanged_since_share",
-    "near_since",
-    "near_since_share",
-    "mean_similarity_since",
-];
-
 impl Files {
     fn create(ctx: &Context<'_>) -> Result<Self, EngineError> {
         let path = ctx.work.result("snapshots.jsonl");
         Ok(Files {
-            table: Tsv::create(&ctx.work.result("snapshots.tsv"), &HEADS)?,
+            table: Tsv::create(&ctx.work.result("snapshots.tsv"), snapshots::TABLE)?,
             lines: Sink::create(&path, Compression::None)?,
             name: path.display().to_string(),
         })
@@ -309,7 +279,7 @@ impl Files {
             table.part(all.near_since, all.measured_since);
             table.number(all.mean_similarity_since);
         } else {
-            (13..HEADS.len()).for_each(|_| table.number(None));
+            (snapshots::COLUMNS_BY_DOMAIN..snapshots::TABLE.columns.len()).for_each(|_| table.number(None));
         }
         table.end()?;
         let mut line = serde_json::to_vec(snapshot).expect("counts can be written");
@@ -327,6 +297,8 @@ impl Files {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::Value;
 
     use super::*;
@@ -493,8 +465,9 @@ mod tests {
             .iter()
             .map(|line| line.split('\t').map(str::to_owned).collect())
             .collect();
-        assert_eq!(table[0], HEADS);
-        assert!(table.iter().all(|cells| cells.len() == HEADS.len()));
+        let heads = snapshots::TABLE.names();
+        assert_eq!(table[0], heads);
+        assert!(table.iter().all(|cells| cells.len() == heads.len()));
         let keys: Vec<[&str; 3]> =
             table[1..].iter().map(|cells| [0, 1, 2].map(|place| cells[place].as_str())).collect();
         let wanted =
@@ -508,11 +481,25 @@ mod tests {
         assert_eq!(lines.len(), 4);
         // What the table calls by a head has the same name in the lines.
         for (cells, line) in table[1..].iter().zip(&lines) {
-            for (head, cell) in HEADS.iter().zip(cells).skip(3).filter(|(_, cell)| !cell.is_empty()) {
+            for (head, cell) in heads.iter().zip(cells).skip(3).filter(|(_, cell)| !cell.is_empty()) {
                 let (cell, number): (f64, f64) = (cell.parse().unwrap(), line[*head].as_f64().unwrap());
                 assert!((cell - number).abs() < 1e-6, "{head}: {cell} {number}");
             }
         }
         assert!(lines[2].get("urls").is_none());
+    }
+
+    #[test]
+    fn lines_of_snapshots_have_the_columns_of_the_table() {
+        let names = |snapshot: &Snapshot| -> BTreeSet<String> {
+            let line = serde_json::to_value(snapshot).unwrap();
+            line.as_object().unwrap().keys().cloned().collect()
+        };
+        let columns = |count: usize| -> BTreeSet<String> {
+            snapshots::TABLE.names().into_iter().take(count).map(str::to_owned).collect()
+        };
+        let whole = Snapshot { all: Some(Overall::default()), ..Snapshot::default() };
+        assert_eq!(names(&whole), columns(usize::MAX));
+        assert_eq!(names(&Snapshot::default()), columns(snapshots::COLUMNS_BY_DOMAIN));
     }
 }

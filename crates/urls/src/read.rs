@@ -19,6 +19,7 @@ use lookalike::engine::store::file::RunWriter;
 use lookalike::engine::store::sort::{Sorter, clear, existing};
 use lookalike::engine::store::strings;
 use lookalike::model::Unit;
+use lookalike::tables::urls_rejected::UrlsRejectedRow;
 use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
 
@@ -157,6 +158,7 @@ fn write_unit(
     let rejected = ctx.work.file(&unit_name(side, unit, "rejected"));
     let mut rejected = RunWriter::create(&rejected, ctx.work.label("rejected", 1))?;
     let (mut counts, mut losses) = (RecordCounts::default(), Losses::default());
+    let (side_name, mut line) = (ctx.request.side_name(side), Vec::new());
     let mut shard = shards.start;
     while let Some(read_batch) = feed.next()? {
         let read_batch = read_batch?;
@@ -164,15 +166,16 @@ fn write_unit(
         read_batch.hosts().try_for_each(|host| hosts.add(host, &[]))?;
         let ended_before = |index: usize| read_batch.ends.iter().filter(|end| end.before <= index).count();
         for (index, position, unit, reason) in &read_batch.rejected {
-            let line = RejectedLine {
-                side: ctx.request.side_name(side),
+            let row = UrlsRejectedRow {
+                side: &side_name,
                 source: &corpus.shards()[shard + ended_before(*index)].name,
                 position: *position,
                 reason,
             };
-            losses.add(line.source, *position, Some(*unit), reason);
-            rejected.push(&serde_json::to_vec(&line).expect("names can be written"))?;
-            rejected.push(b"\n")?;
+            losses.add(row.source, *position, Some(*unit), reason);
+            line.clear();
+            row.push_line(&mut line);
+            rejected.push(&line)?;
         }
         for end in &read_batch.ends {
             counts.skipped += end.skipped.iter().map(|(_, count)| count).sum::<u64>();
@@ -184,15 +187,6 @@ fn write_unit(
     rejected.finish()?;
     let facts = UnitFacts { counts, keys: keys.into_runs()?.len(), hosts: hosts.into_runs()?.len(), losses };
     ctx.work.save(&unit_name(side, unit, "done"), &facts)
-}
-
-/// A line of `rejected.jsonl`.
-#[derive(Debug, Serialize)]
-struct RejectedLine<'a> {
-    side: String,
-    source: &'a str,
-    position: u64,
-    reason: &'a str,
 }
 
 /// The result of reading a batch.

@@ -3,6 +3,7 @@
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;
 use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
+use lookalike::tables::{domains, survival};
 use lookalike_overlap::address::{public_suffix, registered_domain, top_level};
 use lookalike_overlap::interval::wilson;
 
@@ -188,22 +189,9 @@ fn sharing(
     shown: &mut ReportTables,
 ) -> Result<(), EngineError> {
     let judged = ctx.request.judged.is_some();
-    let mut populations = vec![
-        "shared_urls",
-        "shared_urls_share",
-        "shared_documents",
-        "shared_documents_share",
-        "left_documents",
-        "left_documents_share",
-        "right_documents",
-        "right_documents_share",
-    ];
-    let heads = |populations: &[&'static str]| [&["kind", "name"], populations].concat();
-    let mut domains = Tsv::create(&ctx.work.result("domains.tsv"), &heads(&populations))?;
-    if judged {
-        populations.extend(["judged", "judged_share", "judged_shared", "judged_shared_share"]);
-    }
-    let mut tlds = Tsv::create(&ctx.work.result("tlds.tsv"), &heads(&populations))?;
+    let mut domains = Tsv::create(&ctx.work.result("domains.tsv"), domains::TABLE)?;
+    let tlds_table = if judged { domains::TLDS_TABLE } else { domains::TLDS_TABLE_WITHOUT_JUDGMENTS };
+    let mut tlds = Tsv::create(&ctx.work.result("tlds.tsv"), tlds_table)?;
     while let Some((key, numbers)) = rows.next()? {
         let ((kind, name), row) = (named(key), Row::from_numbers(numbers));
         show(&mut shown.by_sharing, kind, &name, row);
@@ -234,21 +222,7 @@ fn survival(
     mut rows: OrderedStrings,
     shown: &mut ReportTables,
 ) -> Result<(), EngineError> {
-    let heads = [
-        "kind",
-        "name",
-        "urls",
-        "found",
-        "found_share",
-        "found_low",
-        "found_high",
-        "measured",
-        "near",
-        "near_share",
-        "near_low",
-        "near_high",
-    ];
-    let mut table = Tsv::create(&ctx.work.result("survival.tsv"), &heads)?;
+    let mut table = Tsv::create(&ctx.work.result("survival.tsv"), survival::TABLE)?;
     let mut line = |kind: &str, name: &str, row: &Row| {
         table.text(kind);
         table.text(name);

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
+use lookalike::tables::Table;
 
 /// A table on its way into a file, which appears when it is whole.
 pub(crate) struct Tsv {
@@ -14,12 +15,13 @@ pub(crate) struct Tsv {
 }
 
 impl Tsv {
-    pub(crate) fn create(path: &Path, heads: &[&str]) -> Result<Self, CorpusError> {
+    /// Begins a table, which its caller names by `path`, with the names of its columns.
+    pub(crate) fn create(path: &Path, table: Table) -> Result<Self, CorpusError> {
         let sink = Sink::create(path, Compression::None)?;
-        let mut table = Tsv { sink, name: path.display().to_string(), line: String::new() };
-        heads.iter().for_each(|head| table.text(head));
-        table.end()?;
-        Ok(table)
+        let mut file = Tsv { sink, name: path.display().to_string(), line: String::new() };
+        table.names().into_iter().for_each(|name| file.text(name));
+        file.end()?;
+        Ok(file)
     }
 
     /// Appends a cell of words. What would end a cell or a line, or a terminal would obey, is written as `\u{9}`.
@@ -83,12 +85,16 @@ pub(crate) fn share(part: u64, whole: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike::corpus::write::rows::{Column, Kind};
+
+    /// A table of one column.
+    const NARROW: Table = Table { name: "table", row: "A row.", columns: &[Column::new("a", Kind::Text)] };
 
     /// The text of a table that is filled by `fill`.
-    fn written(heads: &[&str], fill: impl FnOnce(&mut Tsv)) -> String {
+    fn written(table: Table, fill: impl FnOnce(&mut Tsv)) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.tsv");
-        let mut table = Tsv::create(&path, heads).unwrap();
+        let mut table = Tsv::create(&path, table).unwrap();
         fill(&mut table);
         table.finish().unwrap();
         std::fs::read_to_string(&path).unwrap()
@@ -96,12 +102,13 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_has_its_heads() {
-        assert_eq!(written(&["name", "count"], |_| ()), "name\tcount\n");
+        const COLUMNS: &[Column] = &[Column::new("name", Kind::Text), Column::new("count", Kind::U64)];
+        assert_eq!(written(Table { columns: COLUMNS, ..NARROW }, |_| ()), "name\tcount\n");
     }
 
     #[test]
     fn cells_stand_between_tabs() {
-        let text = written(&["a"], |table| {
+        let text = written(NARROW, |table| {
             table.text("x");
             table.count(u64::MAX);
             table.number(Some(0.5));
@@ -114,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_number_that_is_not_known_leaves_its_cell_empty() {
-        let text = written(&["a"], |table| {
+        let text = written(NARROW, |table| {
             table.text("x");
             table.number(None);
             table.part(0, 0);
@@ -126,7 +133,7 @@ mod tests {
 
     #[test]
     fn shares_and_intervals_have_six_decimals() {
-        let text = written(&["a"], |table| {
+        let text = written(NARROW, |table| {
             table.text("x");
             table.part(2, 3);
             table.interval(Some((0.1, 1.0)));
@@ -137,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_would_break_a_line_is_escaped_and_other_letters_stay() {
-        let text = written(&["a"], |table| {
+        let text = written(NARROW, |table| {
             table.text("bücher\t\r\n\u{1b}[31m中");
             table.end().unwrap();
         });
@@ -148,7 +155,7 @@ mod tests {
     fn a_table_appears_when_it_is_whole() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.tsv");
-        let mut table = Tsv::create(&path, &["a"]).unwrap();
+        let mut table = Tsv::create(&path, NARROW).unwrap();
         table.text("x");
         table.end().unwrap();
         assert!(!path.exists());
@@ -160,7 +167,7 @@ mod tests {
     fn a_table_in_a_folder_that_is_not_there_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("nowhere").join("table.tsv");
-        let Err(error) = Tsv::create(&path, &["a"]) else { panic!("there is no such folder") };
+        let Err(error) = Tsv::create(&path, NARROW) else { panic!("there is no such folder") };
         assert!(error.to_string().contains("table.tsv"), "{error}");
     }
 

@@ -8,6 +8,7 @@ use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use lookalike::corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
 use lookalike::engine::EngineError;
+use lookalike::tables::{best, clusters, compared, groups, pairs, rejected, removed};
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 
@@ -15,60 +16,22 @@ use super::raise;
 use crate::arrow::Strings;
 use crate::errors::Failure;
 
-const ID: Column = Column::new("id", Kind::Text);
-const A: Column = Column::new("a", Kind::Text);
-const B: Column = Column::new("b", Kind::Text);
-const SIMILARITY: Column = Column::new("similarity", Kind::OptionalF64);
-const REVERSE: Column = Column::new("reverse", Kind::OptionalF64).omit_if_none();
-const NEAR: Column = Column::new("near", Kind::Bool);
-const METHODS: Column = Column::new("methods", Kind::ListOfText);
-const CLUSTER: Column = Column::new("cluster", Kind::U64);
-const MEMBERS: Column = Column::new("members", Kind::ListOfText);
-const SEGMENT: Column = Column::new("segment", Kind::OptionalText).omit_if_none();
-const AGAINST: Column = Column::new("against", Kind::OptionalText).omit_if_none();
-
-const COMPARED: &[Column] = &[A, B, SIMILARITY, REVERSE, NEAR, SEGMENT, METHODS];
-const BEST: &[Column] = &[A, B, SIMILARITY, NEAR, Column::new("pairs", Kind::U64), SEGMENT, METHODS];
-const PAIRS: &[Column] = &[A, B, SIMILARITY, REVERSE];
-const GROUPS: &[Column] = &[Column::new("documents", Kind::U64), MEMBERS];
-
-const REMOVED: &[Column] = &[
-    ID,
-    Column::new("witness", Kind::Text),
-    SIMILARITY,
-    CLUSTER,
-    Column::new("n", Kind::U64),
-    Column::new("witness_n", Kind::U64),
-    Column::new("via", Kind::OptionalText).omit_if_none(),
-    AGAINST,
-];
-
-const CLUSTERS: &[Column] =
-    &[CLUSTER, Column::new("keep", Kind::Text), MEMBERS, Column::new("members_n", Kind::ListOfU64), AGAINST];
-
-const REJECTED: &[Column] = &[
-    Column::new("source", Kind::Text),
-    Column::new("position", Kind::U64),
-    Column::new("reason", Kind::Text),
-    Column::new("side", Kind::OptionalText).omit_if_none(),
-    Column::new("id", Kind::OptionalText).omit_if_none(),
-];
-
 /// The columns of a table.
 fn layout(table: &str) -> Option<&'static [Column]> {
-    Some(match table {
-        "removed" => REMOVED,
-        "clusters" => CLUSTERS,
-        "pairs" => PAIRS,
+    let table = match table {
+        "removed" => removed::TABLE,
+        "clusters" => clusters::TABLE,
+        "pairs" => pairs::TABLE,
         // With one method there is no column of methods.
-        "compared" => COMPARED.split_last()?.1,
-        "compared-by-several" => COMPARED,
-        "best" => BEST.split_last()?.1,
-        "best-by-several" => BEST,
-        "groups" => GROUPS,
-        "rejected" => REJECTED,
+        "compared" => compared::TABLE.without_last(),
+        "compared-by-several" => compared::TABLE,
+        "best" => best::TABLE.without_last(),
+        "best-by-several" => best::TABLE,
+        "groups" => groups::SPARK_TABLE,
+        "rejected" => rejected::TABLE,
         _ => return None,
-    })
+    };
+    Some(table.columns)
 }
 
 /// A recipe that says in which order documents were taken.

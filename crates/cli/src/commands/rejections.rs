@@ -7,7 +7,7 @@ use std::path::Path;
 use lookalike::corpus::write::{Sink, Temporary};
 use lookalike::corpus::{Compression, CorpusError, Losses, MaxRejected};
 use lookalike::model::{Rejection, Unit};
-use serde::Serialize;
+use lookalike::tables::stats_rejected::StatsRejectedRow;
 
 use crate::console::print_message;
 use crate::exit::Outcome;
@@ -15,17 +15,6 @@ use crate::progress::thousands;
 
 /// The most rejections that are reported one by one.
 const MAX_REPORTED: u64 = 10;
-
-/// One line of `rejected.jsonl`.
-#[derive(Serialize)]
-struct Line<'a> {
-    source: &'a str,
-    position: u64,
-    unit: Unit,
-    reason: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-}
 
 /// The rejections of one shard, until those of the shards before it have been reported. All but the first few wait
 /// on disk.
@@ -143,20 +132,30 @@ impl Rejections {
     }
 }
 
-fn sentence(source: &str, rejection: &Rejection) -> String {
-    let unit = match rejection.unit {
+fn unit_name(unit: Unit) -> &'static str {
+    match unit {
         Unit::Byte => "byte",
         Unit::Row => "row",
-    };
+    }
+}
+
+fn sentence(source: &str, rejection: &Rejection) -> String {
+    let unit = unit_name(rejection.unit);
     format!("rejected: {source}, {unit} {}: {}", rejection.place.position, rejection.reason)
 }
 
 fn write_line(out: &mut impl Write, source: &str, rejection: &Rejection) -> io::Result<()> {
     let reason = rejection.reason.to_string();
-    let id = rejection.id.as_deref();
-    let line = Line { source, position: rejection.place.position, unit: rejection.unit, reason: &reason, id };
-    serde_json::to_writer(&mut *out, &line)?;
-    out.write_all(b"\n")
+    let row = StatsRejectedRow {
+        source,
+        position: rejection.place.position,
+        unit: unit_name(rejection.unit),
+        reason: &reason,
+        id: rejection.id.as_deref(),
+    };
+    let mut line = Vec::new();
+    row.push_line(&mut line);
+    out.write_all(&line)
 }
 
 fn writing(path: &Path) -> impl FnOnce(io::Error) -> CorpusError + '_ {

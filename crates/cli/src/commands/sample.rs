@@ -7,19 +7,13 @@ use std::path::Path;
 use lookalike::engine::JobRecipe;
 use lookalike::generate;
 use lookalike::model::Similarity;
+use lookalike::tables::removed::RemovedLine;
 use lookalike::text::extract::Extractor;
 use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
-use serde::Deserialize;
 
 use crate::args::TableFormat;
 use crate::exit::Failure;
-
-#[derive(Deserialize)]
-struct Removed {
-    id: String,
-    witness: String,
-}
 
 /// Prints recall and precision of the removals in `folder`, if the run asked what the truth answers.
 pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> Result<(), Failure> {
@@ -31,7 +25,7 @@ pub(crate) fn score(folder: &Path, recipe: &JobRecipe, format: TableFormat) -> R
     let path = folder.join("removed.jsonl");
     let text = std::fs::read_to_string(&path)
         .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
-    let removed: Vec<Removed> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let removed: Vec<RemovedLine> = text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let gone: HashSet<&str> = removed.iter().map(|removal| removal.id.as_str()).collect();
     let shingles = shingles(recipe)?;
     // Only planted pairs are known to be near-duplicates; those below the threshold are none by its measure.

@@ -74,17 +74,23 @@ pub struct Column {
     name: &'static str,
     kind: Kind,
     omit_if_none: bool,
+    description: &'static str,
 }
 
 impl Column {
     /// A column; a cell that holds nothing is written as `null`. Names are plain words: letters, digits, `_`.
     pub const fn new(name: &'static str, kind: Kind) -> Self {
-        Column { name, kind, omit_if_none: false }
+        Column { name, kind, omit_if_none: false, description: "" }
     }
 
     /// In JSON lines a cell that holds nothing is left out. In Parquet it is null all the same.
     pub const fn omit_if_none(self) -> Self {
         Column { omit_if_none: true, ..self }
+    }
+
+    /// The column with a sentence about its values. It stands in no file.
+    pub const fn described(self, description: &'static str) -> Self {
+        Column { description: description.trim_ascii(), ..self }
     }
 
     /// Returns the name of the column.
@@ -95,6 +101,16 @@ impl Column {
     /// Returns the type of the column's values.
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// Returns the sentence about the column's values; empty if nobody gave one.
+    pub fn description(&self) -> &'static str {
+        self.description
+    }
+
+    /// True if JSON lines leave out a cell that holds nothing.
+    pub fn is_omitted_if_none(&self) -> bool {
+        self.omit_if_none
     }
 }
 
@@ -251,7 +267,8 @@ impl RowWriter {
     }
 }
 
-fn push_line(out: &mut Vec<u8>, columns: &[Column], row: &[Cell<'_>]) {
+/// Appends a row as a line of JSON, as a [`RowWriter`] writes it. The row has one cell for each column, in their order.
+pub fn push_line(out: &mut Vec<u8>, columns: &[Column], row: &[Cell<'_>]) {
     let mut before = b'{';
     for (column, cell) in columns.iter().zip(row) {
         if push_name(out, &mut before, column, cell) {

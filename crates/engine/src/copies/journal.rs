@@ -154,6 +154,7 @@ fn sum(fact: &str, stamp: u128) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_copy_is_done_when_the_journal_says_so_and_it_is_still_the_same() {
@@ -207,5 +208,42 @@ mod tests {
         journal.add(root, "A").unwrap();
         let error = journal.check_apart(root).unwrap_err().to_string();
         assert!(error.starts_with("A and a became one file") || error.starts_with("a and A"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_read_back_by_their_job_alone(name in "\\PC{1,20}", bytes: u64, digest: u64, stamp: u128) {
+            let copy = CopyDigest { bytes, digest };
+            let line = String::from_utf8(line(&name, copy, stamp)).unwrap();
+            prop_assert!(line.ends_with('\n') && line.matches('\n').count() == 1);
+            prop_assert_eq!(parse(&line, stamp), Some((name, copy)));
+            prop_assert_eq!(parse(&line, stamp ^ 1), None);
+            prop_assert_eq!(parse(line.trim_end(), stamp), None);
+        }
+    }
+
+    #[test]
+    fn a_copy_of_another_length_is_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let journal = CopyJournal::open(&root.join("journal"), 1).unwrap();
+        std::fs::write(root.join("a"), "one").unwrap();
+        journal.add(root, "a").unwrap();
+        journal.add(root, "nothing").unwrap();
+        journal.check_apart(root).unwrap();
+        std::fs::write(root.join("a"), "longer").unwrap();
+        let error = journal.check_apart(root).unwrap_err().to_string();
+        assert!(error.contains("it had 3 bytes and has 6"), "{error}");
+    }
+
+    #[test]
+    fn a_copy_is_known_by_its_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert_eq!(CopyDigest::of(&path).unwrap(), CopyDigest::NONE);
+        let content: Vec<u8> = (0..300_000u32).map(|number| (number % 251) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        let expected = CopyDigest { bytes: 300_000, digest: xxhash_rust::xxh3::xxh3_64(&content) };
+        assert_eq!(CopyDigest::of(&path).unwrap(), expected);
     }
 }

@@ -223,3 +223,191 @@ impl Copies<'_> {
         Ok(writer.finish()?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lookalike_corpus::Corpus;
+
+    /// Keeps some records, and says how many there should be.
+    struct Chosen {
+        kept: Vec<u64>,
+        said: u64,
+        noted: bool,
+    }
+
+    impl RecordFilter for Chosen {
+        fn keeps(&self, record: u64) -> bool {
+            self.kept.contains(&record)
+        }
+
+        fn count_kept(&self, _: u64) -> u64 {
+            self.said
+        }
+
+        fn note(&mut self, record: u64) -> Result<Note, EngineError> {
+            match self.noted {
+                true => Ok(Note { cluster: record, copies: 1 }),
+                false => Err(EngineError::Request("there is no note".to_owned())),
+            }
+        }
+    }
+
+    /// Two documents, and between them a record that is none.
+    const LINES: [&str; 3] = ["{\"id\":\"a\",\"text\":\"1\"}\n", "{}\n", "{\"id\":\"b\",\"text\":\"2\"}\n"];
+
+    /// A folder for copies, and a corpus of one shard.
+    struct CopyTest {
+        folder: tempfile::TempDir,
+        corpus: Corpus,
+        watch: Watch,
+    }
+
+    impl CopyTest {
+        fn new(name: &str) -> Self {
+            let corpus = Corpus::in_memory(name, LINES.concat().into_bytes().into(), ReadOptions::default());
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join("out")).unwrap();
+            CopyTest { folder, corpus, watch: Watch::default() }
+        }
+
+        fn source(&self) -> Source<'_> {
+            let shard = &self.corpus.shards()[0];
+            Source { shard, format: Some(Format::Jsonl), place: 0, records: 3, rejected: 1, digest: None }
+        }
+
+        fn target(&self, name: &str) -> std::path::PathBuf {
+            self.folder.path().join("out").join(name)
+        }
+
+        fn with<T>(&self, annotate: bool, work: impl FnOnce(&Copies<'_>) -> T) -> T {
+            work(&Copies {
+                root: &self.folder.path().join("out"),
+                journal: &self.folder.path().join("journal"),
+                stamp: 1,
+                name: "kept",
+                options: self.corpus.options(),
+                content: ContentMode::Page,
+                annotate,
+                threads: 2,
+                watch: &self.watch,
+            })
+        }
+
+        fn write(&self, kept: &[u64], said: u64) -> Result<(), EngineError> {
+            let chosen = |_: &Source<'_>| Ok(Chosen { kept: kept.to_vec(), said, noted: true });
+            self.with(false, |copies| copies.write(vec![self.source()], chosen))
+        }
+    }
+
+    #[test]
+    fn chosen_records_are_copied_as_they_stand() {
+        for (kept, expected) in [(vec![0], LINES[0].to_owned()), (vec![0, 2], [LINES[0], LINES[2]].concat())]
+        {
+            let test = CopyTest::new("deep/a.jsonl");
+            test.write(&kept, kept.len() as u64).unwrap();
+            assert_eq!(std::fs::read_to_string(test.target("deep/a.jsonl")).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn a_copy_that_is_done_is_not_made_again() {
+        let test = CopyTest::new("a.jsonl");
+        test.write(&[0], 1).unwrap();
+        let nobody = |_: &Source<'_>| -> Result<Chosen, EngineError> { panic!("it was done") };
+        test.with(false, |copies| copies.write(vec![test.source()], nobody)).unwrap();
+        std::fs::write(test.target("a.jsonl"), "changed").unwrap();
+        test.write(&[2], 1).unwrap();
+        assert_eq!(std::fs::read_to_string(test.target("a.jsonl")).unwrap(), LINES[2]);
+    }
+
+    #[test]
+    fn a_copy_with_other_documents_than_were_chosen_does_not_stay() {
+        let test = CopyTest::new("a.jsonl");
+        let error = test.write(&[0], 2).unwrap_err().to_string();
+        assert!(error.contains("2 of its documents were chosen, and 1 were found"), "{error}");
+        assert!(!test.target("a.jsonl").exists());
+    }
+
+    #[test]
+    fn a_copy_without_its_notes_does_not_stay() {
+        let test = CopyTest::new("a.jsonl");
+        let chosen = |_: &Source<'_>| Ok(Chosen { kept: vec![0], said: 1, noted: false });
+        let error =
+            test.with(true, |copies| copies.write(vec![test.source()], chosen)).unwrap_err().to_string();
+        assert_eq!(error, "there is no note");
+        assert!(!test.target("a.jsonl").exists());
+    }
+
+    #[test]
+    fn what_came_by_standard_input_is_gathered_in_one_file() {
+        let test = CopyTest::new(STDIN);
+        test.write(&[0, 2], 2).unwrap();
+        assert!(!test.target(STDIN).exists());
+        let copy = Corpus::open(&[test.target("kept.jsonl.zst")], ReadOptions::default()).unwrap();
+        let mut reader = copy.shards()[0].open(copy.options()).unwrap();
+        let mut ids = Vec::new();
+        while let Some(item) = reader.next().unwrap() {
+            let Item::Document(document) = item else { panic!("a copy has documents alone") };
+            ids.push(document.id.to_owned());
+        }
+        assert_eq!(ids, ["a", "b"]);
+    }
+
+    #[test]
+    fn gathered_documents_must_be_as_many_as_were_chosen() {
+        let test = CopyTest::new(STDIN);
+        assert!(test.write(&[0], 2).is_err());
+        assert!(!test.target("kept.jsonl.zst").exists());
+    }
+
+    #[test]
+    fn a_stop_is_heard_while_documents_are_gathered() {
+        let test = CopyTest::new(STDIN);
+        test.watch.stop.store(true, Ordering::Relaxed);
+        assert!(matches!(test.write(&[0], 1), Err(EngineError::Stopped)));
+    }
+
+    #[test]
+    fn gathered_documents_take_no_name_of_a_copy() {
+        for (name, expected) in [
+            ("a.jsonl", "kept.jsonl.zst"),
+            ("kept.jsonl.zst", "kept-1.jsonl.zst"),
+            ("kept.jsonl.zst/a", "kept-1.jsonl.zst"),
+            ("kept.jsonl.zst2", "kept.jsonl.zst"),
+            ("kept-1.jsonl.zst", "kept.jsonl.zst"),
+        ] {
+            let test = CopyTest::new(name);
+            assert_eq!(test.with(false, |copies| copies.free_name(&[test.source()])), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_source_must_be_what_was_read_before() {
+        let test = CopyTest::new("a.jsonl");
+        let source = Source { digest: Some(7), ..test.source() };
+        let counts = CopyCounts { kept: 1, dropped: 1, rejected: 1, skipped: 4, source: Some(7) };
+        assert!(source.check(1, &counts).is_ok());
+        assert!(source.check(1, &CopyCounts { source: None, ..counts }).is_ok());
+        for (counts, expected) in [
+            (CopyCounts { source: Some(8), ..counts }, "its bytes are not those that were read before"),
+            (CopyCounts { dropped: 0, ..counts }, "it had 3 records and has 2"),
+            (
+                CopyCounts { kept: 0, dropped: 2, ..counts },
+                "1 of its documents were chosen, and 0 were found",
+            ),
+        ] {
+            let error = source.check(1, &counts).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn formats_without_records_that_stand_alone_are_not_copied() {
+        let test = CopyTest::new("a.jsonl");
+        assert!(test.source().is_copied());
+        assert!(!Source { format: None, ..test.source() }.is_copied());
+        assert!(!Source { format: Some(Format::Table), ..test.source() }.is_copied());
+        assert!(!CopyTest::new(STDIN).source().is_copied());
+    }
+}

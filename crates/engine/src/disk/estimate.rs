@@ -162,6 +162,7 @@ fn teach(entry: &PanelMethod, run: &Profile, texts: &[String]) {
 
 #[cfg(test)]
 mod tests {
+    use lookalike_corpus::ReadOptions;
     use std::io::Write;
 
     use lookalike_corpus::Compression;
@@ -186,5 +187,64 @@ mod tests {
         let all = sampled.seen + sampled.unseen;
         assert_eq!(all, 1500 * (line.len() as u64 - 12), "all of them count");
         assert_eq!(sampled.of_all(sampled.seen), all);
+    }
+
+    fn corpus(lines: &str) -> Corpus {
+        Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default())
+    }
+
+    /// A digest of each document: a row of 68 bytes, a record of 4 + 16, a key of 12, and names of 12 and their length.
+    const PER_DOCUMENT: u64 = 68 + 20 + 12 + 12;
+
+    #[test]
+    fn rows_records_keys_and_names_are_counted() {
+        let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n{\"id\":\"d1\",\"url\":\"http://x\",\"text\":\"two three\"}\n{}\n";
+        let (read, scratch) = sample(&recipe("md5"), &corpus(lines), Spool::None).unwrap();
+        assert_eq!((read, scratch), (lines.len() as u64, 2 * PER_DOCUMENT + 2 + 2 + 8));
+    }
+
+    #[test]
+    fn documents_without_words_have_no_keys() {
+        let lines = "{\"id\":\"d0\",\"text\":\"...\"}\n";
+        let (_, scratch) = sample(&recipe("md5"), &corpus(lines), Spool::None).unwrap();
+        assert_eq!(scratch, PER_DOCUMENT + 2 - 12);
+    }
+
+    #[test]
+    fn symbols_count_where_they_are_spooled() {
+        let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n{\"id\":\"d1\",\"text\":\"two three\"}\n";
+        let of = |spool| sample(&recipe("md5"), &corpus(lines), spool).unwrap().1;
+        // Three numbers of a block, two of each document, three words, and a byte for each of four occurrences.
+        assert_eq!(of(Spool::Disk) - of(Spool::None), 12 + 2 * 8 + 3 * 8 + 4);
+    }
+
+    #[test]
+    fn what_is_ordered_is_there_several_times() {
+        let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n";
+        let recipe = JobRecipe { order: Some("id".to_owned()), ..recipe("md5") };
+        let (_, scratch) = sample(&recipe, &corpus(lines), Spool::None).unwrap();
+        assert_eq!(scratch, 3 * (68 + 20) + 2 * 12 + 3 * (12 + 2));
+    }
+
+    #[test]
+    fn a_large_document_counts_by_its_length_alone() {
+        let lines = format!("{{\"id\":\"d0\",\"text\":\"{}\"}}\n", "a".repeat(HEAVY));
+        let sampled = sample_documents(&recipe("md5"), &corpus(&lines)).unwrap();
+        assert_eq!((sampled.texts.len(), sampled.known, sampled.seen), (0, HEAVY as u64 / 2, 0));
+    }
+
+    #[test]
+    fn unseen_documents_become_as_much_as_those_that_were_looked_at() {
+        let sampled = SampledDocuments { seen: 10, unseen: 5, ..SampledDocuments::default() };
+        assert_eq!((sampled.of_all(20), sampled.of_all(0)), (30, 0));
+        let nothing = SampledDocuments { unseen: 5, ..SampledDocuments::default() };
+        assert_eq!(nothing.of_all(0), 0);
+        let huge = SampledDocuments { seen: 1, unseen: u64::MAX, ..SampledDocuments::default() };
+        assert_eq!(huge.of_all(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn an_empty_corpus_takes_nothing() {
+        assert_eq!(sample(&recipe("md5"), &corpus(""), Spool::Disk).unwrap(), (0, 0));
     }
 }

@@ -71,6 +71,8 @@ fn still_needed(grown: u64, done: u64, total: u64) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::context::StageTest;
+    use crate::tests::recipe;
 
     #[test]
     fn what_is_left_is_told_by_what_was_taken() {
@@ -79,5 +81,28 @@ mod tests {
         assert_eq!(still_needed(100, 1, 100), None);
         assert_eq!(still_needed(100, 100, 100), None);
         assert_eq!(still_needed(100, 0, 0), None);
+    }
+
+    #[test]
+    fn more_than_the_disk_has_stops_the_run() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        require(&ctx, 0).unwrap();
+        let EngineError::RunsOut { needed, free, .. } = require(&ctx, u64::MAX).unwrap_err() else {
+            panic!("another error")
+        };
+        assert!(needed == u64::MAX && free < u64::MAX);
+    }
+
+    #[test]
+    fn scratch_files_that_grew_are_what_the_rest_is_told_by() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        let mut forecast = DiskForecast::begin(&ctx);
+        assert!(forecast.check(&ctx, 1, u64::MAX).is_ok(), "it is too early to say");
+        ctx.save("facts", &"x".repeat(1000)).unwrap();
+        assert!(used_bytes(&ctx, |_| true) - forecast.before >= 1000);
+        assert_eq!(used_bytes(&ctx, |name| name == "none"), 0);
+        assert!(forecast.check(&ctx, 50, 100).is_ok());
     }
 }

@@ -393,4 +393,58 @@ mod tests {
             assert!((found.forward - expected).abs() < 0.5e-6, "{similarity}: {found:?}");
         }
     }
+
+    #[test]
+    fn a_measured_pair_is_seen_from_both_sides() {
+        let measured = Measured { forward: 0.9, backward: 0.3, reached: true, reached_back: false };
+        let swapped = measured.swapped();
+        assert_eq!(
+            (swapped.forward, swapped.backward, swapped.reached, swapped.reached_back),
+            (0.3, 0.9, false, true)
+        );
+        assert!(measured.counts() && swapped.counts() && !Measured::NONE.counts());
+        assert_eq!(swapped.swapped(), measured);
+    }
+
+    #[test]
+    fn characters_of_words_are_symbols_of_edit_similarity() {
+        let mut features = Features::default();
+        let secret = lookalike_text::hash::Secret::new(1);
+        lookalike_text::Analyser::with_secret(&lookalike_text::Profile::web(), &secret)
+            .read("Ab, c", &mut features);
+        let mut room = vec![7];
+        let found = measure(Similarity::Edit, "0.8", 5).symbols(&features, &mut room).to_vec();
+        assert_eq!(found, "ab c".chars().map(u64::from).collect::<Vec<_>>());
+        let hashes = measure(Similarity::Jaccard, "0.8", 5).symbols(&features, &mut room).to_vec();
+        assert_eq!(hashes, features.secret_hashes());
+    }
+
+    #[test]
+    fn only_containment_has_a_direction_and_only_sets_are_compared_as_such() {
+        for similarity in Similarity::ALL {
+            let measure = measure(similarity, "0.8", 5);
+            assert_eq!(measure.directed(), similarity == Similarity::Containment, "{similarity}");
+            let sets =
+                [Similarity::Jaccard, Similarity::Containment, Similarity::Cosine].contains(&similarity);
+            assert_eq!(measure.by_sets(), sets, "{similarity}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn windows_have_equal_hashes_where_they_have_equal_symbols(symbols in prop::collection::vec(0u64..3, 0..60), n in 0usize..20) {
+            let mut hashes = vec![17];
+            windows(&symbols, n, &mut hashes);
+            let width = n.max(1).min(symbols.len().max(1));
+            let expected: Vec<&[u64]> = symbols.windows(width).collect();
+            prop_assert_eq!(hashes[0], 17, "what was there stays");
+            let hashes = &hashes[1..];
+            prop_assert_eq!(hashes.len(), expected.len());
+            for (a, one) in hashes.iter().zip(&expected) {
+                for (b, two) in hashes.iter().zip(&expected) {
+                    prop_assert_eq!(a == b, one == two);
+                }
+            }
+        }
+    }
 }

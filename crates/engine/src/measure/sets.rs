@@ -46,8 +46,8 @@ pub(super) fn shared_bits(a: &[u64], b: &[u64]) -> usize {
         fn with_avx2(a: &[u64], b: &[u64]) -> usize {
             count(a, b)
         }
-        if Cpu::detect() >= Cpu::Avx2 {
-            // SAFETY: the processor was asked.
+        if Cpu::detect().has_avx2() {
+            // SAFETY: the processor was asked for both, see `Cpu::detect`.
             return unsafe { with_avx2(a, b) };
         }
     }
@@ -167,6 +167,37 @@ mod tests {
             let expected = Some(a.intersection(&b).count()).filter(|&count| count >= least);
             let (a, b): (Vec<u64>, Vec<u64>) = (a.into_iter().collect(), b.into_iter().collect());
             prop_assert_eq!(shared(&a, &b, least), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn products_of_counts_are_those_of_bags(
+            a in prop::collection::vec(0u64..12, 0..60),
+            b in prop::collection::vec(0u64..12, 0..60),
+        ) {
+            let count = |bag: &[u64], value: u64| bag.iter().filter(|other| **other == value).count() as u64;
+            let expected: u64 = (0..12).map(|value| count(&a, value) * count(&b, value)).sum();
+            let squares: u64 = (0..12).map(|value| count(&a, value).pow(2)).sum();
+            let sorted = |bag: &[u64]| {
+                let mut bag = bag.to_vec();
+                bag.sort_unstable();
+                bag
+            };
+            prop_assert_eq!(dot(&sorted(&a), &sorted(&b)), expected);
+            prop_assert_eq!(square(&sorted(&a)), u128::from(squares));
+        }
+
+        #[test]
+        fn lanes_are_the_sets_in_pieces(a in prop::collection::btree_set(any::<u64>(), 0..80), b in prop::collection::btree_set(any::<u64>(), 0..80)) {
+            let (a, b): (Vec<u64>, Vec<u64>) = (a.into_iter().collect(), b.into_iter().collect());
+            let lanes = split_lanes(&a, &b);
+            prop_assert_eq!(lanes.map(|(here, _)| here).concat(), a.clone());
+            prop_assert_eq!(lanes.map(|(_, there)| there).concat(), b.clone());
+            for two in lanes.windows(2) {
+                let (Some(last), Some(first)) = (two[0].0.last(), two[1].1.first()) else { continue };
+                prop_assert!(last < first, "values of two lanes never meet");
+            }
         }
     }
 }

@@ -67,4 +67,12 @@ mod tests {
             prop_assert_eq!(contract(&ties), documents);
         }
     }
+
+    #[test]
+    fn each_document_has_the_lowest_of_its_component() {
+        let pairs = [(5, 2), (2, 9), (7, 8), (9, 5)];
+        assert_eq!(label(&pairs), [(2, 2), (5, 2), (7, 7), (8, 7), (9, 2)]);
+        assert_eq!(contract(&pairs), [(5, 2), (8, 7), (9, 2)]);
+        assert_eq!((label(&[]), contract(&[(3, 3)])), (vec![], vec![]));
+    }
 }

@@ -274,3 +274,85 @@ pub fn facts(examiner: &Examiner, method: usize, record: &[u8]) -> (u32, u32) {
     let MemberFacts { length, mark } = job_groups::member_facts(entry, record);
     (length, mark)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::tests::recipe;
+
+    fn stream(recipe: JobRecipe) -> GroupStream {
+        let folder = tempfile::tempdir().unwrap();
+        let examiner = Arc::new(Examiner::open(recipe, folder.path()).unwrap());
+        GroupStream::new(examiner, CorpusCounts { different: 100, references: 0 })
+    }
+
+    fn posting(method: usize, key: i64, document: u32) -> Posting {
+        Posting { method, key, document, tag: 0, length: 9, mark: document, sides: [false; 2] }
+    }
+
+    fn pair(method: usize, a: u32, b: u32) -> Pair {
+        Pair { method, a, b, back: false }
+    }
+
+    #[test]
+    fn documents_with_a_key_of_one_method_are_pairs() {
+        let mut stream = stream(recipe("md5 a0"));
+        for (method, key, document) in
+            [(0, -3, 5), (0, 7, 1), (0, 7, 4), (0, 7, 4), (1, 7, 2), (1, 7, 5), (1, 7, 9)]
+        {
+            stream.take(posting(method, key, document), None).unwrap();
+        }
+        assert_eq!(stream.waiting(), 1, "the last group is not whole");
+        stream.finish().unwrap();
+        assert_eq!(stream.waiting(), 4);
+        let mut found: Vec<Pair> = stream.pairs().collect();
+        found.sort();
+        assert_eq!(found, [pair(0, 1, 4), pair(1, 2, 5), pair(1, 2, 9), pair(1, 5, 9)]);
+        assert_eq!((stream.waiting(), stream.giant_groups()), (0, 0));
+        stream.take(posting(0, -9, 1), None).unwrap();
+    }
+
+    #[test]
+    fn groups_that_stay_too_large_are_handed_out_where_pairs_are_listed() {
+        let mut stream = stream(JobRecipe { task: Task::Pairs, max_group: 2, ..recipe("md5") });
+        let record = vec![1; stream.examiner.record_bytes()];
+        for document in [1, 4, 6] {
+            stream.take(posting(0, 7, document), Some(&record)).unwrap();
+        }
+        stream.finish().unwrap();
+        assert_eq!(stream.giants().collect::<Vec<_>>(), [Giant { method: 0, documents: vec![1, 4, 6] }]);
+        assert_eq!((stream.waiting(), stream.giant_groups(), stream.giants().count()), (0, 1, 0));
+    }
+
+    #[test]
+    fn a_large_group_wants_the_records_of_its_documents() {
+        let mut stream = stream(JobRecipe { max_group: 2, ..recipe("md5") });
+        for document in [1, 4, 6] {
+            stream.take(posting(0, 7, document), None).unwrap();
+        }
+        let error = stream.finish().unwrap_err().to_string();
+        assert!(
+            error.starts_with("a group is too large, and the records of its documents were not given"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_method_that_is_not_there_is_told() {
+        let error = stream(recipe("md5")).take(posting(1, 7, 1), None).unwrap_err().to_string();
+        assert_eq!(error, "there is no method 1 in this run");
+    }
+
+    #[test]
+    fn facts_are_those_of_a_record() {
+        let folder = tempfile::tempdir().unwrap();
+        let examiner = Examiner::open(recipe("md5"), folder.path()).unwrap();
+        let mut buffers = crate::examine::ExamineBuffers::new(&examiner);
+        let mut of =
+            |text: &str| facts(&examiner, 0, &buffers.text(&examiner, text.to_owned()).unwrap().record);
+        let (one, same, other) = (of("one two three"), of("One two three"), of("four"));
+        assert_eq!((one.0, other.0), (3, 1));
+        assert!(one == same && one.1 != other.1);
+    }
+}

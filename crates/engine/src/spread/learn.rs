@@ -256,3 +256,106 @@ pub fn gather(
         survey::save(&ctx, pass + 1, 0)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::recipe;
+    use lookalike_methods::lexicon::Reader;
+    use lookalike_methods::{Lexicon, LexiconDetail};
+    use lookalike_model::Media;
+
+    const SPEX: &str = "spex:n=3,counters=16";
+
+    #[test]
+    fn lexicons_are_counted_for_profiles_that_have_none() {
+        assert_eq!(lexicons(&recipe("md5")).unwrap(), [] as [usize; 0]);
+        assert_eq!(lexicons(&recipe("imatch md5")).unwrap(), [0]);
+        let given = JobRecipe { lexicon: Some("digest".to_owned()), ..recipe("imatch") };
+        assert_eq!(lexicons(&given).unwrap(), [] as [usize; 0]);
+        let error = WordCounter::new(&recipe("md5"), 0).unwrap_err().to_string();
+        assert_eq!(error, "no method of this run asks for a lexicon of number 0");
+    }
+
+    #[test]
+    fn passes_are_the_most_that_any_method_makes() {
+        assert_eq!(passes(&recipe("md5")).unwrap(), 0);
+        let spex = recipe(SPEX).panel().unwrap().methods()[0].method.survey().unwrap().passes();
+        assert_eq!(passes(&recipe(&format!("md5 {SPEX}"))).unwrap(), spex);
+        assert!(spex > 0);
+    }
+
+    #[test]
+    fn words_that_were_counted_apart_make_one_lexicon() {
+        let folder = tempfile::tempdir().unwrap();
+        let recipe = recipe("imatch");
+        let mut sums = std::collections::BTreeMap::<u64, Entry>::new();
+        let (mut documents, mut occurrences) = (0, 0);
+        for texts in [&["roses tulips roses"][..], &["roses", "...", "lilies"]] {
+            let mut counter = WordCounter::new(&recipe, 0).unwrap();
+            texts.iter().for_each(|text| counter.see(&Document::from_text("x", None, Media::Text, text)));
+            assert!(counter.bytes() > 0);
+            let totals = counter.drain(|entry| add_up(sums.entry(entry.hash).or_default(), entry)).unwrap();
+            documents += totals.documents;
+            occurrences += totals.occurrences;
+        }
+        assert_eq!((documents, occurrences), (3, 5));
+        let mut writer = LexiconWriter::create(folder.path(), &recipe, 0).unwrap();
+        sums.values().for_each(|entry| writer.push(entry).unwrap());
+        writer.finish(documents, occurrences).unwrap();
+        let file = File::open(folder.path().join("lexicon0")).unwrap();
+        let lexicon =
+            Lexicon::read(Reader::open(file).unwrap(), LexiconDetail::Everything, u64::MAX).unwrap();
+        let words: std::collections::BTreeMap<String, (u32, u64)> = (0..sums.len())
+            .map(|index| lexicon.entry(index))
+            .map(|entry| (entry.word, (entry.documents, entry.occurrences)))
+            .collect();
+        let expected = [("lilies", (1, 1)), ("roses", (2, 3)), ("tulips", (1, 1))];
+        assert_eq!(words, expected.map(|(word, counts)| (word.to_owned(), counts)).into());
+        assert!(!folder.path().join("lexicon0.part").exists());
+    }
+
+    #[test]
+    fn what_machines_saw_is_put_together() {
+        let [together, apart] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let texts = ["one two three four", "two three four", "one two three"];
+        let seen = |folder: &Path, texts: &[&str]| {
+            let mut surveyor = Surveyor::open(&recipe(SPEX), folder).unwrap();
+            texts.iter().for_each(|text| surveyor.see(&Document::from_text("x", None, Media::Text, text)));
+            Ok(surveyor.saved())
+        };
+        gather(&recipe(SPEX), together.path(), [seen(together.path(), &texts)].into_iter()).unwrap();
+        let parts = texts.map(|text| seen(apart.path(), &[text]));
+        gather(&recipe(SPEX), apart.path(), parts.into_iter()).unwrap();
+        let known = |folder: &Path| {
+            Surveyor::open(&recipe(SPEX), folder).map(|surveyor| (surveyor.pass, surveyor.saved()))
+        };
+        let (pass, saved) = known(together.path()).unwrap();
+        assert_eq!(pass, 1);
+        assert_eq!(known(apart.path()).unwrap(), (pass, saved));
+    }
+
+    #[test]
+    fn what_no_method_wrote_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = gather(&recipe(SPEX), folder.path(), [Ok(vec![b"abc".to_vec()])].into_iter())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("what a machine saw of the corpus is not what the method wrote"),
+            "{error}"
+        );
+        let failed = gather(&recipe(SPEX), folder.path(), [Err(EngineError::Stopped)].into_iter());
+        assert!(matches!(failed, Err(EngineError::Stopped)));
+    }
+
+    #[test]
+    fn a_lexicon_that_was_given_lies_among_what_was_learned() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("mine");
+        std::fs::write(&file, "words").unwrap();
+        take_lexicon(folder.path(), &file).unwrap();
+        assert_eq!(std::fs::read(folder.path().join(GIVEN)).unwrap(), b"words");
+        assert!(take_lexicon(folder.path(), &folder.path().join("none")).is_err());
+    }
+}

@@ -7,6 +7,8 @@
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
+use lookalike_tables::pairs::PairLine;
+use lookalike_tables::removed::RemovedLine;
 use serde::Deserialize;
 
 use crate::catalogue::Catalogue;
@@ -52,7 +54,7 @@ pub struct Portion<'p> {
 }
 
 /// A document that goes.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Removed {
     /// Its place in the portion.
     pub n: u32,
@@ -67,7 +69,7 @@ pub struct Removed {
 }
 
 /// Two near-duplicates.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct NearPair {
     /// Id of the earlier document, or of the left one.
     pub a: String,
@@ -78,15 +80,24 @@ pub struct NearPair {
     /// The other way round, where that may differ.
     pub reverse: Option<f64>,
     /// It reaches the threshold.
-    #[serde(default = "default_true")]
     pub near: bool,
     /// The methods that accept it, a bit for each, where two corpora are compared.
-    #[serde(default)]
     pub methods: u8,
 }
 
-fn default_true() -> bool {
-    true
+impl From<RemovedLine> for Removed {
+    fn from(line: RemovedLine) -> Self {
+        let RemovedLine { n, witness_n, similarity, via, against, .. } = line;
+        // A job numbers its documents in 32 bits.
+        Removed { n: n as u32, witness_n: witness_n as u32, similarity, via, against }
+    }
+}
+
+impl From<PairLine> for NearPair {
+    fn from(line: PairLine) -> Self {
+        let PairLine { a, b, similarity, reverse } = line;
+        NearPair { a, b, similarity, reverse, near: true, methods: 0 }
+    }
 }
 
 /// A group that is too large to be written as pairs, as a line of `groups.jsonl`.
@@ -154,9 +165,9 @@ impl Portion<'_> {
             ..Outcome::default()
         };
         match ctx.recipe.task {
-            Task::Dedup => outcome.removed = lines(&folder.join("removed.jsonl"))?,
+            Task::Dedup => outcome.removed = lines::<RemovedLine, _>(&folder.join("removed.jsonl"))?,
             Task::Pairs => {
-                outcome.pairs = lines(&folder.join("pairs.jsonl"))?;
+                outcome.pairs = lines::<PairLine, _>(&folder.join("pairs.jsonl"))?;
                 outcome.groups = texts(&folder.join("groups.jsonl"))?;
             }
             Task::Compare => {
@@ -192,8 +203,92 @@ fn texts(path: &Path) -> Result<Vec<String>, EngineError> {
     }
 }
 
-fn lines<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<Vec<T>, EngineError> {
+/// The rows of a table that the job wrote, each read as a line and converted.
+fn lines<L: for<'d> Deserialize<'d>, T: From<L>>(path: &Path) -> Result<Vec<T>, EngineError> {
     let damaged =
         |error: serde_json::Error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() };
-    texts(path)?.iter().map(|line| serde_json::from_str(line).map_err(damaged)).collect()
+    texts(path)?.iter().map(|line| serde_json::from_str::<L>(line).map(T::from).map_err(damaged)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Spool;
+    use crate::tests::context::as_lines;
+    use crate::tests::{recipe, settings};
+    use lookalike_corpus::ReadOptions;
+
+    fn corpus(texts: &[&str]) -> Corpus {
+        Corpus::in_memory("docs.jsonl", as_lines(texts).as_bytes().into(), ReadOptions::default())
+    }
+
+    /// Ten words, of which the second text has another; the last equals the first.
+    const TEXTS: [&str; 4] =
+        ["a b c d e f g h i j", "a b c d e f g h i x", "other words", "a b c d e f g h i j"];
+
+    fn decided(task: Task, against: Option<&[&str]>, pairs: &[(u32, u32)]) -> Outcome {
+        let recipe = JobRecipe { task, shingle: 1, against: against.is_some(), ..recipe("exact") };
+        let [learned, folder] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
+        let proposal = |&(a, b): &(u32, u32)| Proposal { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
+        let portion = Portion {
+            recipe: &recipe,
+            learned: learned.path(),
+            against: against.map(corpus),
+            corpus: corpus(&TEXTS),
+            proposals: pairs.iter().map(proposal).collect(),
+            numbers: true,
+        };
+        let settings = Settings { spool: Spool::None, ..settings() };
+        portion.decide(&settings, folder.path(), &Watch::default()).unwrap()
+    }
+
+    #[test]
+    fn documents_of_a_portion_are_removed_by_what_was_proposed() {
+        let outcome = decided(Task::Dedup, None, &[(1, 2), (0, 1)]);
+        let removed: Vec<_> =
+            outcome.removed.iter().map(|one| (one.n, one.witness_n, one.similarity)).collect();
+        assert_eq!(removed, [(1, 0, Some(0.818_181_818)), (3, 0, Some(1.0))]);
+        assert_eq!((outcome.reached, outcome.pairs.len()), (1, 0));
+        let nothing = decided(Task::Dedup, None, &[]);
+        assert_eq!(nothing.removed.iter().map(|one| one.n).collect::<Vec<_>>(), [3]);
+        assert_eq!(nothing.verified, 0);
+    }
+
+    #[test]
+    fn pairs_of_a_portion_are_listed() {
+        let outcome = decided(Task::Pairs, None, &[(0, 1)]);
+        let pairs: Vec<_> =
+            outcome.pairs.iter().map(|one| (one.a.as_str(), one.b.as_str(), one.near)).collect();
+        assert_eq!(pairs, [("d0", "d1", true), ("d0", "d3", true), ("d1", "d3", true)]);
+        assert!(outcome.removed.is_empty() && outcome.groups.is_empty());
+    }
+
+    #[test]
+    fn pairs_between_two_corpora_are_those_of_matches() {
+        let outcome = decided(Task::Compare, Some(&["a b c d e f g h i j"]), &[(0, 2)]);
+        let pairs: Vec<_> =
+            outcome.pairs.iter().map(|one| (one.a.as_str(), one.b.as_str(), one.near, one.methods)).collect();
+        assert_eq!(pairs, [("d0", "d0", true, 1), ("d0", "d1", true, 1), ("d0", "d3", true, 1)]);
+        assert_eq!((outcome.pairs_in_groups, outcome.verified), (0, 1));
+    }
+
+    #[test]
+    fn a_table_that_is_not_there_has_no_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("table.jsonl");
+        assert_eq!(texts(&path).unwrap(), [] as [String; 0]);
+        std::fs::write(&path, "{\"a\":\"x\",\"b\":\"y\",\"similarity\":0.5}\n").unwrap();
+        let pairs: Vec<NearPair> = lines::<PairLine, _>(&path).unwrap();
+        let expected = NearPair {
+            a: "x".to_owned(),
+            b: "y".to_owned(),
+            similarity: Some(0.5),
+            reverse: None,
+            near: true,
+            methods: 0,
+        };
+        assert_eq!(pairs, [expected]);
+        std::fs::write(&path, "no row\n").unwrap();
+        assert!(matches!(lines::<PairLine, NearPair>(&path), Err(EngineError::Damaged { .. })));
+    }
 }

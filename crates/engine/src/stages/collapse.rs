@@ -155,3 +155,124 @@ pub(crate) fn represented(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bi
     })?;
     Ok(bits)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn classes_of(ctx: &Context<'_>) -> Vec<(u32, u32)> {
+        let mut found = Vec::new();
+        class_members(ctx, |leader, member| {
+            found.push((leader, member));
+            Ok(())
+        })
+        .unwrap();
+        found
+    }
+
+    #[test]
+    fn equal_words_are_one_class_led_by_its_first() {
+        let lines = as_lines(&["one two", "three", "one  two", "two one", "three", "One, two!"]);
+        let test = StageTest::new(recipe("md5"), &lines);
+        let ctx = test.sketched();
+        let counts = collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        assert_eq!(classes_of(&ctx), [(0, 2), (0, 5), (1, 4)]);
+        assert_eq!(counts, ClassCounts { exact_duplicates: 3, ..ClassCounts::default() });
+    }
+
+    #[test]
+    fn documents_without_words_equal_nothing() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["...", "...", "word", "!"]));
+        let ctx = test.sketched();
+        assert_eq!(collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap(), ClassCounts::default());
+        assert_eq!(classes_of(&ctx), []);
+    }
+
+    #[test]
+    fn duplicates_of_the_input_alone_are_counted() {
+        let (left, right) = (as_lines(&["same", "same", "left"]), as_lines(&["same", "right", "right"]));
+        let test = StageTest::against(recipe("md5"), &left, &right);
+        let ctx = test.sketched();
+        let counts = collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        assert_eq!(classes_of(&ctx), [(0, 1), (0, 3), (4, 5)]);
+        assert_eq!((counts.exact_duplicates, counts.common_ids), (2, 3));
+    }
+
+    #[test]
+    fn rejected_records_have_no_id_that_comes_again() {
+        let lines = "{\"id\":\"a\",\"text\":\"one\"}\n{}\n{}\n{\"id\":\"a\",\"text\":\"two\"}\n";
+        let test = StageTest::new(recipe("md5"), lines);
+        let ctx = test.sketched();
+        let counts = collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        assert_eq!(counts, ClassCounts { duplicate_ids: 1, ..ClassCounts::default() });
+    }
+
+    proptest! {
+        #[test]
+        fn repeated_ids_are_counted_as_by_hand(ids in prop::collection::vec(0u128..6, 0..20), references in 0u32..20) {
+            let folder = tempfile::tempdir().unwrap();
+            let location = crate::store::sort::RunLocation {
+                folder: folder.path().to_owned(),
+                name: "ids".to_owned(),
+                stamp: 1,
+            };
+            let mut sorter = Sorter::new(location, Digests, 1 << 16);
+            let mut sides: BTreeMap<u128, [u64; 2]> = BTreeMap::new();
+            for (document, &id) in (0..).zip(&ids) {
+                sorter.push((id, document)).unwrap();
+                sides.entry(id).or_default()[usize::from(document >= references)] += 1;
+            }
+            let found = count_repeated_ids(sorter.sorted().unwrap(), references).unwrap();
+            let again = |side: usize| sides.values().map(|counts| counts[side].saturating_sub(1)).sum::<u64>();
+            let both = sides.values().filter(|counts| counts[0] > 0 && counts[1] > 0).count() as u64;
+            prop_assert_eq!(
+                found,
+                ClassCounts {
+                    exact_duplicates: 0,
+                    duplicate_ids: again(1),
+                    duplicate_ids_against: again(0),
+                    common_ids: both,
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn a_reader_passes_over_members_that_nobody_took() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "a", "c", "b", "a", "c"]));
+        let ctx = test.sketched();
+        collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        let mut reader = ClassReader::open(&ctx).unwrap();
+        assert_eq!(reader.next_member().unwrap(), None, "no class has begun");
+        assert_eq!(reader.next_class().unwrap(), Some(0));
+        assert_eq!(reader.next_member().unwrap(), Some(2));
+        assert_eq!(reader.next_class().unwrap(), Some(1));
+        assert_eq!((reader.next_member().unwrap(), reader.next_member().unwrap()), (Some(4), None));
+        assert_eq!(reader.next_class().unwrap(), Some(3));
+        assert_eq!((reader.next_class().unwrap(), reader.next_member().unwrap()), (None, None));
+    }
+
+    #[test]
+    fn all_but_the_first_of_a_class_are_represented() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "a", "c", "b"]));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        collapse(&ctx, &catalogue).unwrap();
+        let bits = represented(&ctx, &catalogue).unwrap();
+        assert_eq!((0..5).filter(|&document| bits.get(document)).collect::<Vec<_>>(), [2, 4]);
+    }
+
+    #[test]
+    fn a_stage_that_was_done_is_not_done_again() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "a"]));
+        let ctx = test.sketched();
+        let done = ClassCounts { exact_duplicates: 77, ..ClassCounts::default() };
+        ctx.save("classes.done", &done).unwrap();
+        assert_eq!(collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap(), done);
+        assert!(!ctx.file(FILE).exists());
+    }
+}

@@ -493,6 +493,9 @@ fn read_u32(access: &mut RandomAccess, index: u32) -> Result<u32, EngineError> {
 
 #[cfg(test)]
 mod tests {
+    use crate::JobRecipe;
+    use crate::tests::context::StageTest;
+    use crate::tests::recipe;
     use proptest::prelude::*;
 
     use super::*;
@@ -529,6 +532,111 @@ mod tests {
             let ranks = [&a, &b].map(|value| Rank::of_value(value.clone(), numbers));
             let expected = ranks[0].compare(&ranks[1], false).then(id_a.as_bytes().cmp(id_b.as_bytes()));
             prop_assert_eq!(key(&a, &id_a).cmp(&key(&b, &id_b)), expected);
+        }
+    }
+
+    /// Documents whose dates are not in the order of the input; the fourth has none, the second is no document.
+    fn ordered(order: &str) -> StageTest {
+        let line =
+            |id: &str, date: &str| format!("{{\"id\":\"{id}\",\"date\":\"{date}\",\"text\":\"{id}\"}}\n");
+        let lines = [
+            line("e", "9"),
+            "{}\n".to_owned(),
+            line("b", "10"),
+            "{\"id\":\"a\",\"text\":\"a\"}\n".to_owned(),
+            line("d", "9"),
+        ];
+        StageTest::new(JobRecipe { order: Some(order.to_owned()), ..recipe("md5") }, &lines.concat())
+    }
+
+    fn ids(test: &StageTest) -> Vec<String> {
+        let ctx = test.sketched();
+        let mut found = Vec::new();
+        Catalogue::load(&ctx)
+            .unwrap()
+            .names(&ctx, |_, id, _| {
+                found.push(id.to_owned());
+                Ok(())
+            })
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn documents_are_numbered_by_value_then_id_and_rejected_ones_last() {
+        assert_eq!(ids(&ordered("date")), ["d", "e", "b", "a", ""]);
+        assert_eq!(ids(&ordered("id")), ["a", "b", "d", "e", ""]);
+    }
+
+    #[test]
+    fn places_and_numbers_lead_to_each_other() {
+        let test = ordered("date");
+        let ctx = test.sketched();
+        let mut map = PlaceMap::open(&ctx).unwrap();
+        let places = [0, 1, 2, 3, 4].map(|number| map.place(number).unwrap());
+        assert_eq!(places, [4, 0, 2, 3, 1]);
+        for (number, place) in (0..).zip(places) {
+            assert_eq!(map.number(place).unwrap(), number);
+        }
+        assert_eq!(map.of(&[0, 1, 4]).unwrap(), [(0, 1), (1, 4), (4, 0)]);
+        let numbers = UnitNumbers::of_unit(&ctx, &Catalogue::load(&ctx).unwrap(), 0).unwrap();
+        assert_eq!([0, 1, 2, 3, 4].map(|place| numbers.of(place)), [1, 4, 2, 3, 0]);
+    }
+
+    #[test]
+    fn without_an_order_numbers_are_places() {
+        let test = StageTest::new(recipe("md5"), "{\"text\":\"a\"}\n{\"text\":\"b\"}\n");
+        let mut ctx = test.sketched();
+        assert!(!order(&ctx).unwrap());
+        let mut map = PlaceMap::open(&ctx).unwrap();
+        assert_eq!((map.place(7).unwrap(), map.number(7).unwrap()), (7, 7));
+        assert_eq!(map.of(&[3, 5]).unwrap(), [(3, 3), (5, 5)]);
+        assert_eq!(UnitNumbers::Consecutive(10).of(3), 13);
+        assert_eq!(done(&ctx).unwrap(), None);
+        ctx.order = Some(Order::Id);
+        assert!(PlaceMap::open(&ctx).is_err(), "nothing was ordered");
+    }
+
+    #[test]
+    fn files_of_the_sketch_go_when_documents_are_in_order() {
+        let test = ordered("date");
+        let ctx = test.sketched();
+        for what in ["docs", "names", "payload", "values", "keys0.000000"] {
+            assert!(!sketch::unit_file(&ctx, 0, what).exists(), "{what}");
+        }
+        assert!(unit_file(&ctx, 0, "docs").exists() && sketch::unit_file(&ctx, 0, "spool").exists());
+        assert_eq!(done(&ctx).unwrap(), Some(Ordered { key_runs: vec![1] }));
+        assert!(order(&ctx).unwrap(), "what is done is not done again");
+    }
+
+    #[test]
+    fn an_order_by_a_field_that_nobody_has_is_refused() {
+        let counts = |documents, values, numbers| ValueCounts { documents, values, numbers };
+        let test = StageTest::new(recipe("md5"), "{\"text\":\"a\"}\n");
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let stage = OrderStage { ctx: &ctx, catalogue: &catalogue, seen: 0 };
+        let field = Order::Field("date".to_owned());
+        assert!(stage.require_values(&field, &[counts(0, 0, 0), counts(3, 1, 0)]).is_ok());
+        assert!(stage.require_values(&field, &[counts(0, 0, 0), counts(0, 0, 0)]).is_ok());
+        assert!(stage.require_values(&Order::Id, &[counts(3, 0, 0)]).is_ok());
+        let error =
+            stage.require_values(&field, &[counts(0, 0, 0), counts(3, 0, 0)]).unwrap_err().to_string();
+        assert!(error.starts_with("no document has a field date to be ordered by"), "{error}");
+        assert!(counts(3, 2, 2).are_numbers() && !counts(3, 2, 1).are_numbers());
+    }
+
+    proptest! {
+        #[test]
+        fn texts_sort_whatever_comes_behind_them(a in "[a\u{0}b]{0,5}", b in "[a\u{0}b]{0,5}", behind: (u8, u8)) {
+            let key = |text: &str, behind: u8| {
+                let mut key = Vec::new();
+                put_text(text, &mut key);
+                key.push(behind);
+                key
+            };
+            let expected = a.as_bytes().cmp(b.as_bytes()).then(behind.0.cmp(&behind.1));
+            prop_assert_eq!(key(&a, behind.0).cmp(&key(&b, behind.1)), expected);
         }
     }
 }

@@ -113,3 +113,31 @@ pub(crate) fn texts(
     }
     Ok(texts)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::{recipe, settings};
+    use crate::{Settings, Spool};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn texts_are_read_again_and_long_ones_cut_between_characters() {
+        let long = format!("a{}", "ä".repeat(40_000));
+        let lines = as_lines(&["one", "two", &long, "four"]);
+        for spool in [Spool::Disk, Spool::Auto] {
+            let test = StageTest::of(
+                recipe("md5"),
+                Some(&as_lines(&["zero"])),
+                &lines,
+                Settings { spool, ..settings() },
+            );
+            let ctx = test.sketched();
+            let found = texts(&ctx, &Catalogue::load(&ctx).unwrap(), &[0, 2, 3]).unwrap();
+            assert_eq!(found.keys().copied().collect::<BTreeSet<u32>>(), BTreeSet::from([0, 2, 3]));
+            assert_eq!((found[&0].as_str(), found[&2].as_str()), ("zero", "two"), "{spool:?}");
+            assert!(found[&3].len() == SAMPLE_BYTES - 1 && long.starts_with(found[&3].as_str()));
+        }
+    }
+}

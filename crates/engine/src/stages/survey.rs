@@ -134,3 +134,96 @@ pub(crate) fn load(ctx: &Context<'_>) -> Result<(u32, usize), EngineError> {
     }
     Ok(((mark >> 32) as u32, mark as u32 as usize))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::{recipe, settings};
+    use crate::{Job, Outputs};
+    use lookalike_corpus::{Corpus, ReadOptions};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A method that counts shingles of three words.
+    const SPEX: &str = "spex:n=3,counters=16";
+
+    fn saved(ctx: &Context<'_>) -> Vec<u8> {
+        ctx.panel.methods()[0].method.survey().unwrap().save()
+    }
+
+    #[test]
+    fn methods_that_know_enough_leave_nothing_behind() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one two three"]));
+        let ctx = test.context();
+        survey(&ctx).unwrap();
+        assert!(!ctx.file(FILE).exists());
+        assert_eq!(load(&ctx).unwrap(), (0, 0));
+    }
+
+    #[test]
+    fn a_later_process_knows_what_was_seen() {
+        let test = StageTest::new(recipe(SPEX), &as_lines(&["one two three four", "one two three", "x y z"]));
+        let (first, later) = (test.context(), test.context());
+        let nothing = saved(&first);
+        survey(&first).unwrap();
+        assert_ne!(saved(&first), nothing);
+        let passes = first.panel.methods()[0].method.survey().unwrap().passes();
+        assert_eq!(load(&later).unwrap(), (passes, 0));
+        assert_eq!(saved(&later), saved(&first));
+    }
+
+    #[test]
+    fn passes_and_units_are_written_down() {
+        let test = StageTest::new(recipe(SPEX), &as_lines(&["one two three"]));
+        let ctx = test.context();
+        save(&ctx, 1, 70_000).unwrap();
+        assert_eq!(load(&ctx).unwrap(), (1, 70_000));
+    }
+
+    #[test]
+    fn what_no_method_wrote_is_refused() {
+        let test = StageTest::new(recipe(SPEX), &as_lines(&["one two three"]));
+        let ctx = test.context();
+        for content in [&b""[..], b"\x03\0\0\0\0\0\0\0abc"] {
+            let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(FILE, 1)).unwrap();
+            writer.push(content).unwrap();
+            writer.finish().unwrap();
+            let error = load(&ctx).unwrap_err().to_string();
+            assert!(error.contains("it is not what the method wrote"), "{error}");
+        }
+    }
+
+    #[test]
+    fn memory_for_what_is_gathered_is_set_aside() {
+        let test = StageTest::new(recipe(SPEX), &as_lines(&["one two three"]));
+        let mut ctx = test.context();
+        let gathers = ctx.panel.methods()[0].method.survey().unwrap().bytes();
+        let before = ctx.budget.reservable();
+        reserve_memory(&mut ctx).unwrap();
+        assert!(gathers > 0 && before - ctx.budget.reservable() >= gathers);
+    }
+
+    #[test]
+    fn units_that_were_seen_are_not_shown_again() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, documents) in [("a.jsonl", 10), ("b.jsonl", 20), ("c.jsonl", 40)] {
+            let line = format!("{{\"text\":\"{}\"}}\n", "word ".repeat(800));
+            std::fs::write(folder.path().join(name), line.repeat(documents)).unwrap();
+        }
+        let corpus = Corpus::open(&[folder.path()], ReadOptions::default()).unwrap();
+        let recipe = recipe("md5");
+        let (settings, outputs) = (settings(), Outputs::default());
+        let test = StageTest::open(Job { recipe, corpus, against: None, lexicon: None, settings, outputs });
+        let ctx = test.context();
+        assert_eq!(ctx.units().len(), 3);
+        for (seen, expected) in [(0, 70), (1, 60), (2, 40), (3, 0)] {
+            let shown = AtomicUsize::new(0);
+            let show = |_: &mut SketchWorker, batch: &Batch, _: &Mutex<()>| {
+                shown.fetch_add(batch.len(), Ordering::Relaxed);
+                Ok(())
+            };
+            walk(&ctx, seen, show, |_| Ok(())).unwrap();
+            assert_eq!(shown.into_inner(), expected, "behind {seen} units");
+        }
+    }
+}

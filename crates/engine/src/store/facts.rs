@@ -30,3 +30,30 @@ pub(crate) fn saved<T: DeserializeOwned>(path: &Path, stamp: u128) -> Result<Opt
     let facts = serde_json::from_slice(&text);
     facts.map(Some).map_err(|error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_back_by_their_job_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts");
+        assert_eq!(saved::<Vec<u64>>(&path, 7).unwrap(), None);
+        let numbers: Vec<u64> = (0..5000).collect();
+        save(&path, 7, &numbers).unwrap();
+        assert_eq!(saved(&path, 7).unwrap(), Some(numbers));
+        assert!(matches!(saved::<Vec<u64>>(&path, 8), Err(EngineError::Damaged { .. })));
+    }
+
+    #[test]
+    fn facts_of_another_kind_are_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("facts");
+        save(&path, 7, &"text").unwrap();
+        let error = saved::<u64>(&path, 7).unwrap_err();
+        assert!(matches!(error, EngineError::Damaged { .. }), "{error}");
+        save(&path, 7, &9u64).unwrap();
+        assert_eq!(saved(&path, 7).unwrap(), Some(9u64), "facts are replaced");
+    }
+}

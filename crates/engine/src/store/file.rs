@@ -641,4 +641,116 @@ mod tests {
             prop_assert!(error.to_string().contains("run"));
         }
     }
+
+    #[test]
+    fn bytes_are_taken_across_blocks() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, label) = (folder.path().join("run"), Label::new("bytes", 1, 7).with_blocks(100));
+        let content: Vec<u8> = (0..2345u32).map(|number| (number % 251) as u8).collect();
+        let mut writer = RunWriter::create(&path, label).unwrap();
+        content.chunks(37).for_each(|part| writer.push(part).unwrap());
+        assert_eq!(writer.position(), 2345);
+        writer.finish().unwrap();
+        let mut records = Run::open(&path, label).unwrap().records();
+        let (mut found, mut part) = (Vec::new(), [0; 335]);
+        while records.take(&mut part).unwrap() {
+            found.extend_from_slice(&part);
+        }
+        assert_eq!(found, content);
+        let mut records = Run::open(&path, label).unwrap().records();
+        assert!(records.take(&mut [0; 2000]).unwrap());
+        assert!(
+            matches!(records.take(&mut [0; 346]), Err(EngineError::Damaged { .. })),
+            "a record is cut off"
+        );
+    }
+
+    #[test]
+    fn bytes_are_read_from_anywhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, label) = (folder.path().join("run"), Label::new("bytes", 1, 7).with_blocks(64));
+        let content: Vec<u8> = (0..5000u32).map(|number| (number % 249) as u8).collect();
+        let mut writer = RunWriter::create(&path, label).unwrap();
+        writer.push(&content).unwrap();
+        writer.finish().unwrap();
+        let mut access = RandomAccess::new(Run::open(&path, label).unwrap());
+        for (offset, length) in [(4900, 100), (0, 1), (63, 2), (100, 3000), (2048, 64), (10, 0)] {
+            let mut out = vec![0; length];
+            access.read(offset as u64, &mut out).unwrap();
+            assert_eq!(out, content[offset..offset + length], "{offset}");
+        }
+        assert!(access.read(4999, &mut [0; 2]).is_err() && access.record(5000).is_err());
+    }
+
+    #[test]
+    fn a_file_goes_on_from_a_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, label) = (folder.path().join("run"), LABEL.with_blocks(120));
+        let record = |index: u64| [index.to_le_bytes().as_slice(), &7u32.to_le_bytes()].concat();
+        let mut writer = RunWriter::create(&path, label).unwrap();
+        (0..25).for_each(|index| writer.push(&record(index)).unwrap());
+        let checkpoint = writer.checkpoint().unwrap();
+        // What comes behind it is lost with the process.
+        (90..130).for_each(|index| writer.push(&record(index)).unwrap());
+        drop(writer);
+        let mut writer = RunWriter::resume(&path, label, checkpoint.clone()).unwrap().unwrap();
+        assert_eq!(writer.position(), 25 * 12);
+        (25..60).for_each(|index| writer.push(&record(index)).unwrap());
+        writer.finish().unwrap();
+        let mut records = Run::open(&path, label).unwrap().records();
+        for index in 0..60 {
+            assert_eq!(records.next().unwrap(), Some(record(index).as_slice()));
+        }
+        assert_eq!(records.next().unwrap(), None);
+        assert!(
+            RunWriter::resume(&path, label, checkpoint).unwrap().is_none(),
+            "nothing is being written any more"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_shorter_than_its_checkpoint_is_begun_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, label) = (folder.path().join("run"), LABEL.with_blocks(120));
+        let mut writer = RunWriter::create(&path, label).unwrap();
+        writer.push(&[1; 600]).unwrap();
+        let checkpoint = writer.checkpoint().unwrap();
+        let pending = path.with_added_extension("part");
+        let length = std::fs::metadata(&pending).unwrap().len();
+        std::fs::File::options().write(true).open(&pending).unwrap().set_len(length - 1).unwrap();
+        assert!(RunWriter::resume(&path, label, checkpoint.clone()).unwrap().is_none());
+        let open = vec![0; 601];
+        assert!(RunWriter::resume(&path, label, WriterCheckpoint { open, ..checkpoint }).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_sound_file_is_of_any_kind_and_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 2000);
+        assert!(is_sound(&path));
+        let whole = std::fs::read(&path).unwrap();
+        for wrong in [&whole[..whole.len() - 1], &whole[..40], &b"something else"[..], b""] {
+            std::fs::write(&path, wrong).unwrap();
+            assert!(!is_sound(&path), "{} bytes", wrong.len());
+        }
+        let mut flipped = whole;
+        flipped[HEADER + 5000] ^= 1;
+        std::fs::write(&path, flipped).unwrap();
+        assert!(!is_sound(&path));
+        assert!(!is_sound(&folder.path().join("none")));
+    }
+
+    #[test]
+    fn blocks_are_asked_for_by_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), 1000);
+        let run = Run::open(&path, LABEL).unwrap();
+        // 682 records of 12 bytes fit into a block of 8 KiB.
+        assert_eq!((run.block_bytes(), run.block_count(), run.bytes()), (682 * 12, 2, 12_000));
+        let mut block = Vec::new();
+        run.block(1, &mut block).unwrap();
+        assert_eq!((block.len(), &block[..8]), (318 * 12, &682u64.to_le_bytes()[..]));
+        assert!(run.block(2, &mut block).is_err());
+        assert!(matches!(Run::open(&folder.path().join("none"), LABEL), Err(EngineError::Read { .. })));
+    }
 }

@@ -623,4 +623,108 @@ mod tests {
         let found: Vec<u128> = std::iter::from_fn(|| merge.next().unwrap()).collect();
         assert_eq!(found, expected);
     }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+        #[test]
+        fn distinct_records_come_once_from_memory(items in prop::collection::vec(0u64..50, 0..3000)) {
+            let folder = tempfile::tempdir().unwrap();
+            let mut sorter = Sorter::new(location(folder.path()), Couples, 0).distinct();
+            items.iter().for_each(|&item| sorter.push(item).unwrap());
+            let mut expected = items.clone();
+            expected.sort_unstable();
+            expected.dedup();
+            prop_assert_eq!(drain(sorter.sorted().unwrap()), expected);
+            // So few different ones never leave memory.
+            prop_assert!(existing(&location(folder.path())).unwrap().is_empty());
+        }
+
+        #[test]
+        fn digests_and_couples_are_read_back(digest: u128, document: u32, other: u32) {
+            let mut bytes = [0; 20];
+            Digests.put((digest, document), &mut bytes);
+            prop_assert_eq!(Digests.get(&bytes), (digest, document));
+            let mut bytes = [0; 8];
+            Couples.put(couple(document, other), &mut bytes);
+            prop_assert_eq!(uncouple(Couples.get(&bytes)), (document, other));
+        }
+
+        #[test]
+        fn couples_sort_as_their_numbers(a: (u32, u32), b: (u32, u32)) {
+            prop_assert_eq!(couple(a.0, a.1).cmp(&couple(b.0, b.1)), a.cmp(&b));
+        }
+    }
+
+    #[test]
+    fn files_take_room_where_memory_does_not_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let sorter = Sorter::new(location(folder.path()), Couples, 0);
+        assert_eq!([0, 1024, 1025].map(|records| sorter.file_bytes(records)), [0, 0, 8200]);
+        assert_eq!(sorter.file_bytes(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn runs_of_a_location_are_found_by_their_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = [
+            "test.000002",
+            "test.000010",
+            "test.000001",
+            "test.1",
+            "test.00000x",
+            "testing.000001",
+            "other.000001",
+        ];
+        names.iter().for_each(|name| std::fs::write(folder.path().join(name), "").unwrap());
+        let expected = ["test.000001", "test.000002", "test.000010"].map(|name| folder.path().join(name));
+        assert_eq!(existing(&location(folder.path())).unwrap(), expected);
+        assert_eq!(expected.each_ref().map(|path| number_of(path)), [1, 2, 10]);
+        clear(&location(folder.path())).unwrap();
+        assert_eq!(existing(&location(folder.path())).unwrap(), [] as [PathBuf; 0]);
+        assert!(folder.path().join("testing.000001").exists() && folder.path().join("test.1").exists());
+    }
+
+    #[test]
+    fn a_sorter_goes_on_with_the_runs_of_a_checkpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(location(folder.path()), Couples, 0);
+        sorter.push(5).unwrap();
+        assert_eq!(sorter.checkpoint_all().unwrap(), 1);
+        assert_eq!(sorter.checkpoint_all().unwrap(), 1, "nothing came since");
+        sorter.push(3).unwrap();
+        assert_eq!(sorter.checkpoint_all().unwrap(), 2);
+        drop(sorter);
+        let with = |runs| Sorter::with_runs(location(folder.path()), Couples, 0, runs).unwrap();
+        assert!(with(3).is_none());
+        let mut sorter = with(1).unwrap();
+        assert_eq!(existing(&location(folder.path())).unwrap().len(), 1);
+        sorter.push(1).unwrap();
+        assert_eq!(drain(sorter.sorted().unwrap()), [1, 5]);
+    }
+
+    #[test]
+    fn runs_are_opened_without_what_was_merged_from_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(location(folder.path()), Couples, 0);
+        (0..2500).rev().for_each(|item| sorter.push(item).unwrap());
+        assert_eq!(sorter.into_runs().unwrap().len(), 3);
+        std::fs::copy(folder.path().join("test.000000"), folder.path().join("test.000003")).unwrap();
+        let found = drain(Sorted::open(Couples, &location(folder.path()), 3).unwrap());
+        assert_eq!(found, (0..2500).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn much_is_put_to_disk_at_a_checkpoint_and_little_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(location(folder.path()), Couples, 0);
+        let runs = || existing(&location(folder.path())).unwrap().len();
+        (0..511).for_each(|item| sorter.push(item).unwrap());
+        sorter.checkpoint(1).unwrap();
+        assert_eq!(runs(), 0);
+        sorter.push(511).unwrap();
+        sorter.checkpoint(2).unwrap();
+        assert_eq!(runs(), 1);
+        let (_, mark) = Sorter::resume(location(folder.path()), Couples, 0).unwrap();
+        assert_eq!(mark, Some(2));
+    }
 }

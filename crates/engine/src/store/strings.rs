@@ -447,4 +447,38 @@ mod tests {
         let found: Vec<usize> = drain(strings.sorted().unwrap()).iter().map(|(text, _)| text.len()).collect();
         assert_eq!(found, [1, 100_000, 1]);
     }
+
+    #[test]
+    fn a_sorter_may_begin_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut strings = StringSorter::new(location(folder.path()), 1, 0);
+        strings.add(b"old", &[1]).unwrap();
+        strings.into_runs().unwrap();
+        assert_eq!(existing(&location(folder.path())).unwrap().len(), 1);
+        let mut strings = fresh(location(folder.path()), 1, 0).unwrap();
+        assert!(existing(&location(folder.path())).unwrap().is_empty());
+        strings.add(b"new", &[2]).unwrap();
+        assert_eq!(drain(strings.sorted().unwrap()), [(b"new".to_vec(), vec![2])]);
+    }
+
+    #[test]
+    fn texts_that_begin_alike_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut strings = StringSorter::new(location(folder.path()), 0, 0);
+        let texts: [&[u8]; 5] = [b"abcdefgh2", b"abcdefgh", b"abcdefgh1", b"abc", b"abc\0"];
+        texts.iter().for_each(|text| strings.add(text, &[]).unwrap());
+        let found: Vec<Vec<u8>> =
+            drain(strings.sorted().unwrap()).into_iter().map(|(text, _)| text).collect();
+        let mut expected = texts.map(<[u8]>::to_vec);
+        expected.sort();
+        assert_eq!(found, expected);
+        assert_eq!(head(b"abc"), head(b"abc\0"));
+    }
+
+    #[test]
+    #[should_panic(expected = "a text has a number for each column")]
+    fn numbers_must_be_as_many_as_columns() {
+        let folder = tempfile::tempdir().unwrap();
+        let _ = StringSorter::new(location(folder.path()), 2, 0).add(b"x", &[1]);
+    }
 }

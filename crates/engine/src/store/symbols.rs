@@ -318,4 +318,68 @@ mod tests {
             assert_eq!(round_trip(&documents, BLOCK_SYMBOLS), expected(&documents), "{distinct}");
         }
     }
+
+    #[test]
+    fn blocks_are_read_from_anywhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spool");
+        let mut writer = SpoolWriter::create(&path, 3).unwrap();
+        let (mut builder, mut bytes, mut offsets) = (BlockBuilder::with_limit(1), Vec::new(), Vec::new());
+        assert!(builder.is_empty());
+        for document in 0..5u32 {
+            offsets.push(bytes.len() as u64);
+            assert!(builder.push(document, &vec![u64::from(document); document as usize + 1]));
+            assert!(!builder.is_empty());
+            builder.encode(&mut bytes);
+        }
+        writer.push(&bytes).unwrap();
+        writer.finish().unwrap();
+        let mut access = SpoolAccess::open(&path, 3).unwrap();
+        let (mut block, mut buffer) = (Block::default(), Vec::new());
+        for document in [4u32, 0, 2] {
+            access.read(offsets[document as usize], &mut block).unwrap();
+            assert_eq!(block.lengths().collect::<Vec<_>>(), [(document, document + 1)]);
+            let mut found = Vec::new();
+            block
+                .documents(
+                    &mut buffer,
+                    |_| true,
+                    |number, symbols| {
+                        found.push((number, symbols.to_vec()));
+                        Ok(())
+                    },
+                )
+                .unwrap();
+            assert_eq!(found, [(document, vec![u64::from(document); document as usize + 1])]);
+        }
+        let mut reader = SpoolReader::open(&path, 3).unwrap();
+        for &offset in &offsets {
+            assert_eq!(reader.position(), offset);
+            assert!(reader.next(&mut block).unwrap());
+        }
+        assert!(!reader.next(&mut block).unwrap());
+        assert!(SpoolReader::open(&path, 4).is_err(), "another job wrote it");
+    }
+
+    #[test]
+    fn a_block_is_full_at_its_limit() {
+        let mut builder = BlockBuilder::with_limit(10);
+        assert!(!builder.push(0, &[1; 4]) && !builder.push(1, &[]) && !builder.push(2, &[2; 5]));
+        assert!(builder.push(3, &[3]));
+        let mut bytes = Vec::new();
+        builder.encode(&mut bytes);
+        // Three numbers, four documents, three distinct symbols, and ten indices of one byte.
+        assert_eq!(bytes.len(), 12 + 4 * 8 + 3 * 8 + 10);
+        assert_eq!(index_width(0x100), 1);
+        assert_eq!([index_width(0x101), index_width(0x1_0000), index_width(0x1_0001)], [2, 2, 4]);
+    }
+
+    #[test]
+    fn a_huge_document_leaves_no_huge_table() {
+        let mut builder = BlockBuilder::with_limit(100);
+        builder.push(0, &(0..100_000).collect::<Vec<u64>>());
+        builder.encode(&mut Vec::new());
+        assert!(builder.slots.len() <= 512 && builder.slots.iter().all(|slot| *slot == 0));
+        assert!(builder.indices.capacity() <= 1000 && builder.distinct.capacity() <= 1000);
+    }
 }

@@ -70,8 +70,9 @@ fn bin_of(hash: u64, bins: usize) -> usize {
 fn first_round(elements: &[u64], hashes: &mut Vec<u64>, bins: &mut [u64], salt: u64) {
     hash::mixed(elements, key_in(0, salt), hashes);
     let count = bins.len();
+    assert!(count > 0);
     for &hash in &*hashes {
-        // SAFETY: a hash is below 2^64, so that its bin is below `count`.
+        // SAFETY: a hash is below 2^64 and `count` above 0, so that `hash * count / 2^64` is below `count`.
         let bin = unsafe { bins.get_unchecked_mut(bin_of(hash, count)) };
         // Always written: whether a hash is less than its bin's cannot be guessed.
         *bin = hash.min(*bin);
@@ -113,13 +114,15 @@ fn scattered_rounds(
 /// Moves the hashes that fall into open bins to the front; returns how many. Whether one does cannot be guessed, so all
 /// are written.
 fn compact_open(hashes: &mut [u64], open: &[u8]) -> usize {
+    assert!(!open.is_empty());
     let mut found = 0;
     for index in 0..hashes.len() {
-        // SAFETY: no more are found than were looked at, and bins are below their number.
+        // SAFETY: each turn finds one at most, so that `found` is at most `index`; and a bin is below the
+        // number of bins, which is not 0.
         unsafe {
             let hash = *hashes.get_unchecked(index);
             *hashes.get_unchecked_mut(found) = hash;
-            found += usize::from(*open.get_unchecked(bin_of(hash, open.len())));
+            found += usize::from(*open.get_unchecked(bin_of(hash, open.len())) & 1);
         }
     }
     found

@@ -147,12 +147,12 @@ macro_rules! by_cpu {
                 $plain($($value),*)
             }
             match cpu {
-                // SAFETY: there is no such processor here unless it was found to have what the function is built for.
+                // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => unsafe { avx2($($value),*) },
+                Cpu::Avx2(_) => unsafe { avx2($($value),*) },
                 // SAFETY: as above.
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { avx512($($value),*) },
+                Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { avx512($($value),*) },
                 _ => $plain($($value),*),
             }
         }
@@ -206,16 +206,16 @@ fn count_weights(votes: &mut [Votes], block: &mut Block, salt: u64, weights: &Bl
     // A weight is a sum of powers of two. For each of its bits, all hashes whose weight has it are added on
     // that plane: as many additions as the largest weight has bits, not as large as it is.
     let highest = weights.iter().fold(0, |all, weight| all | weight);
-    let (mut hashes, mut some) = ([0; BLOCK], [0; BLOCK]);
+    let (mut hashes, mut chosen) = ([0; BLOCK], [0; BLOCK]);
     for (function, votes) in (0..).zip(votes) {
         let hashes = nth(function, block, &mut hashes);
         for plane in 0..64 - highest.leading_zeros() as usize {
             // Those whose weight has this bit: it becomes a mask of all ones or none, so that nothing
             // branches.
             for index in 0..BLOCK {
-                some[index] = hashes[index] & (weights[index] >> plane & 1).wrapping_neg();
+                chosen[index] = hashes[index] & (weights[index] >> plane & 1).wrapping_neg();
             }
-            votes.add(plane, &some);
+            votes.add(plane, &chosen);
         }
     }
 }

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use lookalike::report::SizeBin;
+use lookalike::tables::clusters::{ClusterLine, ClusterSize};
 use memchr::memmem::Finder;
-use serde::de::{IgnoredAny, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 
 use crate::ServiceError;
 use crate::source::{SortOrder, SourceError};
@@ -45,54 +44,6 @@ pub(crate) struct Matches {
     pub(crate) complete: bool,
 }
 
-/// A line of the table, for counting.
-#[derive(Deserialize)]
-struct Counted {
-    cluster: u32,
-    members_n: ListLength,
-    #[serde(default)]
-    against: Option<IgnoredAny>,
-}
-
-/// The length of a list that is not kept.
-struct ListLength(u32);
-
-impl<'de> Deserialize<'de> for ListLength {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct LengthVisitor;
-        impl<'de> Visitor<'de> for LengthVisitor {
-            type Value = ListLength;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a list")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<ListLength, A::Error> {
-                let mut count = 0;
-                while list.next_element::<IgnoredAny>()?.is_some() {
-                    count += 1;
-                }
-                Ok(ListLength(count))
-            }
-        }
-        from.deserialize_seq(LengthVisitor)
-    }
-}
-
-/// A cluster as its line has it.
-#[derive(Debug, Clone, Deserialize)]
-pub(crate) struct Cluster {
-    /// Ordinal of the keeper.
-    pub(crate) cluster: u64,
-    /// Its id.
-    pub(crate) keep: String,
-    pub(crate) members: Vec<String>,
-    pub(crate) members_n: Vec<u64>,
-    /// The keeper is in the other corpus.
-    #[serde(default)]
-    pub(crate) against: Option<String>,
-}
-
 impl Clusters {
     /// Goes through the table once.
     pub(crate) fn open(file: &Path) -> Result<Self, ServiceError> {
@@ -117,10 +68,11 @@ impl Clusters {
                 break;
             }
             offset += length as u64;
-            let counted: Counted = serde_json::from_slice(&line).map_err(|error| ServiceError::Damaged {
-                file: file.to_owned(),
-                what: format!("line {}: {error}", clusters.keepers.len() + 1),
-            })?;
+            let counted: ClusterSize =
+                serde_json::from_slice(&line).map_err(|error| ServiceError::Damaged {
+                    file: file.to_owned(),
+                    what: format!("line {}: {error}", clusters.keepers.len() + 1),
+                })?;
             clusters.offsets.push(offset);
             clusters.keepers.push(counted.cluster);
             clusters.sizes.push(counted.members_n.0);
@@ -164,7 +116,7 @@ impl Clusters {
     }
 
     /// A cluster, read from the table.
-    pub(crate) fn read(&self, line: u32) -> Result<Cluster, SourceError> {
+    pub(crate) fn read(&self, line: u32) -> Result<ClusterLine, SourceError> {
         let (from, to) = (self.offsets[line as usize], self.offsets[line as usize + 1]);
         let mut file = File::open(&self.file).map_err(|error| SourceError::unreadable(&self.file, error))?;
         let mut bytes = Vec::new();
@@ -252,7 +204,7 @@ impl Clusters {
             if finder.find(&line).is_none() {
                 continue;
             }
-            let cluster: Cluster =
+            let cluster: ClusterLine =
                 serde_json::from_slice(&line).map_err(|_| SourceError::changed(&self.file))?;
             if cluster.keep.contains(part_of_id) || cluster.members.iter().any(|id| id.contains(part_of_id)) {
                 matches.lines.push(index);

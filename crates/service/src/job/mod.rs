@@ -15,7 +15,7 @@ use lookalike::report::{Bin, SizeBin};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-pub(crate) use self::clusters::{Cluster, Clusters, size_bins};
+pub(crate) use self::clusters::{Clusters, size_bins};
 pub(crate) use self::removals::Removals;
 pub(crate) use self::texts::{Text, TextResult, Texts, title};
 use crate::ServiceError;

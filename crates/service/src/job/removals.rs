@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
+use lookalike::tables::removed::{RemovedLine, RemovedNumbers};
 
 use super::Clusters;
 use crate::ServiceError;
@@ -23,29 +23,6 @@ pub(crate) struct Removals {
     pub(crate) histogram: Vec<u64>,
 }
 
-/// A removed document.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub(crate) struct Removal {
-    pub(crate) id: String,
-    pub(crate) witness: String,
-    pub(crate) similarity: Option<f64>,
-    pub(crate) n: u64,
-    pub(crate) witness_n: u64,
-    /// The witness is in the other corpus.
-    #[serde(default)]
-    pub(crate) against: Option<String>,
-}
-
-/// A line, for counting.
-#[derive(Deserialize)]
-struct Counted {
-    similarity: Option<f64>,
-    n: u64,
-    witness_n: u64,
-    #[serde(default)]
-    against: Option<serde::de::IgnoredAny>,
-}
-
 impl Removals {
     /// Reads the table through once, and tells `clusters` the similarities of their documents.
     pub(crate) fn open(file: &Path, clusters: &mut Clusters) -> Result<Self, ServiceError> {
@@ -59,9 +36,8 @@ impl Removals {
             if length == 0 {
                 return Ok(removals);
             }
-            let counted: Counted = serde_json::from_slice(&line).map_err(|error| ServiceError::Damaged {
-                file: file.to_owned(),
-                what: format!("line {}: {error}", count + 1),
+            let counted: RemovedNumbers = serde_json::from_slice(&line).map_err(|error| {
+                ServiceError::Damaged { file: file.to_owned(), what: format!("line {}: {error}", count + 1) }
             })?;
             if count % STRIDE == 0 {
                 removals.marks.push((counted.n, offset));
@@ -77,7 +53,7 @@ impl Removals {
     }
 
     /// Returns the rows of documents, whose ordinals ascend; none for those that were not removed.
-    pub(crate) fn of(&self, documents: &[u64]) -> Result<Vec<Option<Removal>>, SourceError> {
+    pub(crate) fn of(&self, documents: &[u64]) -> Result<Vec<Option<RemovedLine>>, SourceError> {
         let mut found = vec![None; documents.len()];
         let mut from = 0;
         while from < documents.len() {
@@ -96,7 +72,7 @@ impl Removals {
         &self,
         block: usize,
         documents: &[u64],
-        found: &mut [Option<Removal>],
+        found: &mut [Option<RemovedLine>],
     ) -> Result<(), SourceError> {
         let unreadable = |error| SourceError::unreadable(&self.file, error);
         let mut file = File::open(&self.file).map_err(unreadable)?;
@@ -105,7 +81,7 @@ impl Removals {
         let mut lines = BufReader::with_capacity(64 << 10, file).split(b'\n');
         for _ in 0..STRIDE {
             let Some(line) = lines.next().transpose().map_err(unreadable)? else { break };
-            let removal: Removal =
+            let removal: RemovedLine =
                 serde_json::from_slice(&line).map_err(|_| SourceError::changed(&self.file))?;
             if removal.n > last {
                 break;

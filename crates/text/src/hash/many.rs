@@ -20,9 +20,9 @@ pub(super) fn grams(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
         return 0;
     }
     match Cpu::detect() {
-        // SAFETY: there is no such processor here unless it was found to have what the function is built for.
+        // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { grams_avx512(words, n, out) },
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { grams_avx512(words, n, out) },
         _ => 0,
     }
 }
@@ -66,25 +66,26 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
     const PARTS: usize = BATCH / LANES;
     static DOWN: [u64; BATCH + LANES] = powers(INVERSE);
     static UP: [u64; BATCH + LANES] = powers(BASE);
-    debug_assert!((2..=LONGEST).contains(&n));
+    assert!((2..=LONGEST).contains(&n));
     let groups = (words.len() + 1).saturating_sub(n) / BATCH;
     out.reserve(groups * BATCH);
     let length = all((n as u64).wrapping_mul(GOLDEN));
-    // SAFETY: there are so many powers.
+    // SAFETY: there are `BATCH + LANES` powers, which are those of `PARTS + 1` parts.
     let down: [__m512i; PARTS + 1] =
         std::array::from_fn(|part| unsafe { _mm512_loadu_si512(DOWN.as_ptr().add(part * LANES).cast()) });
-    // SAFETY: the last of them begins with `n - 1`, which is at most 8.
+    // SAFETY: the last part ends with power `BATCH + n - 2`, and `n` is at most 9: see the assertion.
     let up: [__m512i; PARTS] = std::array::from_fn(|part| unsafe {
         _mm512_loadu_si512(UP.as_ptr().add(part * LANES + n - 1).cast())
     });
     let lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
     for group in 0..groups {
         let words = &words[group * BATCH..][..BATCH + n - 1];
-        // SAFETY: the group has the words of all its windows; of those in the last part only these are read.
+        // SAFETY: the group has `BATCH` words and `n - 1` more, one to eight. All parts but the last are
+        // among the former; of the last one only as many lanes are read as there are words more.
         let word: [__m512i; PARTS + 1] = std::array::from_fn(|part| unsafe {
             let at = words.as_ptr().add(part * LANES).cast();
-            let there = if part < PARTS { !0 } else { !(!0 << (n - 1)) as u8 };
-            _mm512_maskz_loadu_epi64(there, at)
+            let mask = if part < PARTS { !0 } else { !(!0 << (n - 1)) as u8 };
+            _mm512_maskz_loadu_epi64(mask, at)
         });
         // The word at place `p` times `BASE^-p`.
         let word: [__m512i; PARTS + 1] = std::array::from_fn(|part| multiply(word[part], down[part]));
@@ -105,7 +106,8 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
             let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<30>(z)), all(MIX_1));
             let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<27>(z)), all(MIX_2));
             let z = _mm512_xor_si512(z, _mm512_srli_epi64::<31>(z));
-            // SAFETY: there is room for all groups, and eight numbers more were written.
+            // SAFETY: there is room for the windows of all groups behind what was there, and eight numbers
+            // are written before they count.
             unsafe {
                 _mm512_storeu_si512(out.as_mut_ptr().add(out.len()).cast(), z);
                 out.set_len(out.len() + LANES);
@@ -119,9 +121,11 @@ fn grams_avx512(words: &[u64], n: usize, out: &mut Vec<u64>) -> usize {
 pub fn mixed(values: &[u64], key: u64, out: &mut Vec<u64>) {
     out.clear();
     match Cpu::detect() {
-        // SAFETY: there is no such processor here unless it was found to have what the function is built for.
+        // Built for AVX-512 the loop becomes vectors by itself. AVX2 has no product of 64 bits, and three of
+        // 32 in its place are no faster than one number at a time.
+        // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { mixed_avx512(values, key, out) },
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { mixed_avx512(values, key, out) },
         _ => mixed_on(values, key, out),
     }
 }
@@ -149,7 +153,7 @@ mod tests {
             let plain: Vec<u64> = words.windows(n).map(gram).collect();
             let mut together = vec![7];
             let count = grams(&words, n, &mut together);
-            let all = if Cpu::detect() >= Cpu::Avx512 { plain.len() / BATCH * BATCH } else { 0 };
+            let all = if Cpu::detect().has_avx512() { plain.len() / BATCH * BATCH } else { 0 };
             prop_assert_eq!(count, all);
             prop_assert_eq!(&together[1..], &plain[..count]);
         }

@@ -108,12 +108,12 @@ impl Secret {
     fn digest_on(&self, cpu: Cpu, hashes: &[u64]) -> u128 {
         let mut all = [0; LANES + 1];
         let lanes = match cpu {
-            // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
+            // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { lanes_avx512(self.chain, hashes) },
+            Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { lanes_avx512(self.chain, hashes) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 => unsafe { lanes_avx2(self.chain, hashes) },
+            Cpu::Avx2(_) => unsafe { lanes_avx2(self.chain, hashes) },
             _ => lanes(self.chain, hashes),
         };
         all[..LANES].copy_from_slice(&lanes);

@@ -51,8 +51,8 @@ fn append_set_by(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
     append(out, buffers, cpu);
     let kept = match cpu {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the processor was asked.
-        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe { x86::distinct(&mut out[start..]) },
+        // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { x86::distinct(&mut out[start..]) },
         _ => distinct(&mut out[start..]),
     };
     out.truncate(start + kept);
@@ -69,10 +69,12 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
     let values = &mut out[start..];
     match cpu {
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 | Cpu::Avx512Vbmi2 => {
-            // A value and a half in a slot: the windows do the rest.
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => {
+            // One to two values in a slot: the windows do the rest, and fewer slots are fewer lines of the
+            // cache to touch.
             distribute(unsorted, ends, values, unsorted.len().ilog2().min(MAX_BITS), x86::LONGEST);
-            // SAFETY: the processor was asked, and there are more values than a window has.
+            // SAFETY: such a `Cpu` exists only where all that the function is built for was found; and there
+            // are at least `SMALL_INPUT` values, which are more than a window has.
             unsafe { x86::sort_windows(values) };
         }
         _ => {
@@ -87,10 +89,12 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
 /// Puts each value into its slot, told by its first bits. Slots of more than `longest` are sorted: equal values, or
 /// values that were made to meet, do not trouble the general way.
 fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, longest: u32) {
+    assert!((1..=MAX_BITS).contains(&bits));
+    assert!(values.len() == unsorted.len() && u32::try_from(values.len()).is_ok());
     let slot = |value: u64| (value >> (64 - bits)) as usize;
     ends.clear();
     ends.resize(1 << bits, 0);
-    // SAFETY: a slot is a number of so many bits; and what is counted, once for each value, is at most their number.
+    // SAFETY: a slot is a number of `bits` bits, and there are so many slots.
     unsafe {
         for &value in unsorted {
             *ends.get_unchecked_mut(slot(value)) += 1;
@@ -103,8 +107,9 @@ fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u
         end += *slot;
         *slot = end;
     }
-    assert!(values.len() == unsorted.len());
-    // SAFETY: as above: each slot is gone through downwards from its end, as often as it was counted.
+    // SAFETY: slots as above. Each was counted once for every value in it, and is gone through as often,
+    // downwards from its end to where the one before ends: the places are those from 0 to the number of
+    // values, which fits 32 bits.
     unsafe {
         // Neither a branch nor a comparison of values: every value goes straight to its place. Going down
         // from the ends makes an end the start of its slot when all are in.
@@ -199,7 +204,7 @@ mod x86 {
         // it is the last window, which may overlap.
         for first in [0, WINDOW / 2] {
             for at in (first..=last).step_by(WINDOW).chain([last]) {
-                // SAFETY: a window that begins at the last place ends with the values.
+                // SAFETY: no window begins behind `last`, and the one that begins there ends with the values.
                 unsafe {
                     let place = values.as_mut_ptr().add(at).cast();
                     _mm512_storeu_si512(place, sorted(_mm512_loadu_si512(place)));
@@ -217,7 +222,9 @@ mod x86 {
         let mut kept = 0;
         for at in (0..values.len()).step_by(WINDOW) {
             let here = u8::MAX >> WINDOW.saturating_sub(values.len() - at);
-            // SAFETY: no lane behind the last value is touched, and what is kept never overtakes what is read.
+            // SAFETY: lanes behind the last value are masked out of the load. `kept` is at most `at`, since
+            // no more are kept than were read, and as many lanes are stored as are kept of these: what is
+            // written was read before.
             unsafe {
                 // Each value beside the one before it: `alignr` shifts in the last lane of the window before.
                 // Those that differ move to the front, and only they are stored.

@@ -41,14 +41,14 @@ fn words_on(
     long.clear();
     let text = PaddedText::new(scanned);
     let done = match cpu {
-        // SAFETY: there is no such processor here unless it was found to have what the functions are built for.
+        // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512 | Cpu::Avx512Vbmi2 => unsafe {
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe {
             x86::eights(&text, hashes, &mut long, secret, secret_hashes)
         },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2 => unsafe { x86::fours(&text, hashes, &mut long, secret, secret_hashes) },
+        Cpu::Avx2(_) => unsafe { x86::fours(&text, hashes, &mut long, secret, secret_hashes) },
         _ => 0,
     };
     // In place of what the lanes made of their first eight bytes.
@@ -64,6 +64,13 @@ fn words_on(
 /// A text that can be read a little beyond its end.
 struct PaddedText<'t> {
     bytes: &'t [u8],
+    /// The first of them. Through it [`PADDING`] bytes behind the last one can be read, too, for as long as
+    /// `bytes` is borrowed; a pointer that is made of the slice reaches no further than the slice.
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        expect(dead_code, reason = "gathers alone read behind the text")
+    )]
+    first: *const u8,
     starts: &'t [u32],
     ends: &'t [u32],
 }
@@ -72,11 +79,20 @@ impl<'t> PaddedText<'t> {
     fn new(scanned: &'t mut NormalisedText) -> Self {
         let NormalisedText { normal, starts, ends, .. } = scanned;
         normal.reserve(PADDING);
-        // SAFETY: zeros are valid UTF-8, and what the string holds is left as it is.
+        // SAFETY: only what is behind the string is written, and that does not become part of it.
         let bytes = unsafe { normal.as_mut_vec() };
         bytes.spare_capacity_mut()[..PADDING].fill(std::mem::MaybeUninit::new(0));
+        // The vector's own pointer is good for all of its capacity. Nobody can move or change what it points
+        // to: the text is borrowed for as long as this lives.
+        let first = bytes.as_ptr();
         assert!(starts.len() == ends.len() && ends.last().is_none_or(|&end| end as usize <= bytes.len()));
-        PaddedText { bytes, starts, ends }
+        PaddedText { bytes, first, starts, ends }
+    }
+
+    /// The last offset at which [`PADDING`] bytes can be read.
+    #[cfg(target_arch = "x86_64")]
+    fn last_offset(&self) -> u32 {
+        u32::try_from(self.bytes.len()).unwrap_or(u32::MAX)
     }
 
     #[inline]
@@ -133,22 +149,22 @@ mod x86 {
 
     /// Masks for words of each length, and the padding behind them.
     static WORD_MASKS: [u64; 8] = {
-        let mut own = [!0; 8];
+        let mut masks = [!0; 8];
         let mut length = 1;
         while length < 8 {
-            own[length] = !(!0 << (8 * length));
+            masks[length] = !(!0 << (8 * length));
             length += 1;
         }
-        own
+        masks
     };
     static PADDING_BYTES: [u64; 8] = {
-        let mut behind = [0; 8];
+        let mut padding = [0; 8];
         let mut length = 1;
         while length < 8 {
-            behind[length] = (END as u64) << (8 * length);
+            padding[length] = (END as u64) << (8 * length);
             length += 1;
         }
-        behind
+        padding
     };
 
     /// Hashes eight words at a time, as many as there are; returns how many. The numbers of those that are too long go to
@@ -162,6 +178,9 @@ mod x86 {
         secret_hashes: &mut Vec<u64>,
     ) -> usize {
         let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+        // Every word begins in the text. The gathers do not rely on that: to see to it costs one instruction
+        // for all.
+        let last_offset = _mm256_set1_epi32(text.last_offset().cast_signed());
         // SAFETY: eight numbers each.
         let (bytes, keys) =
             unsafe { (_mm512_loadu_si512(BYTES.as_ptr().cast()), _mm512_loadu_si512(KEYS.as_ptr().cast())) };
@@ -174,19 +193,22 @@ mod x86 {
         long.reserve(8 * starts.len());
         secret_hashes.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
         // SAFETY: eight numbers each.
-        let (own, behind) = unsafe {
+        let (word_masks, padding_bytes) = unsafe {
             (
                 _mm512_loadu_si512(WORD_MASKS.as_ptr().cast()),
                 _mm512_loadu_si512(PADDING_BYTES.as_ptr().cast()),
             )
         };
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
-            // SAFETY: eight numbers each; every word begins inside the text, behind which eight bytes can be read.
+            // Words begin anywhere, which a gather is made for. Two loads and a permutation in its place were
+            // no faster.
+            // SAFETY: eight numbers each; no offset is above the length of the text, and eight bytes behind
+            // the text were written and belong to what `first` points to.
             let (length, word) = unsafe {
                 let starts = _mm256_loadu_si256(starts.as_ptr().cast());
                 let ends = _mm256_loadu_si256(ends.as_ptr().cast());
-                let places = _mm512_cvtepu32_epi64(starts);
-                let word = _mm512_i64gather_epi64::<1>(places, text.bytes.as_ptr().cast());
+                let places = _mm512_cvtepu32_epi64(_mm256_min_epu32(starts, last_offset));
+                let word = _mm512_i64gather_epi64::<1>(places, text.first.cast());
                 (_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts)), word)
             };
             // XXH3 hashes 1 to 3 bytes by another formula than 4 to 8. Both choose bytes, XOR a key, and then
@@ -201,8 +223,10 @@ mod x86 {
             let bytes = _mm512_or_si512(_mm512_permutexvar_epi64(length, bytes), odd);
             let z = _mm512_shuffle_epi8(word, bytes);
             let z = _mm512_xor_si512(z, _mm512_permutexvar_epi64(length, keys));
-            let (turned, more) = (_mm512_rol_epi64::<49>(z), _mm512_rol_epi64::<24>(z));
-            let z = _mm512_mask_ternarylogic_epi64::<0x96>(z, !short, turned, more);
+            // 4 to 8 bytes: `z ^ rotl(z, 49) ^ rotl(z, 24)`; 0x96 is the XOR of three. 1 to 3 bytes: the
+            // formula has `z ^ z >> 33`, which is `z` here, since bytes and key have 32 bits.
+            let (by_49, by_24) = (_mm512_rol_epi64::<49>(z), _mm512_rol_epi64::<24>(z));
+            let z = _mm512_mask_ternarylogic_epi64::<0x96>(z, !short, by_49, by_24);
             let z = multiply_8(either(PRIME_2, PRIME_MX), z);
             // The length of 4 to 8 bytes comes in here; that of 1 to 3 bytes was in the key.
             let shifted = _mm512_srlv_epi64(z, either(29, 35));
@@ -214,13 +238,14 @@ mod x86 {
             // grows by as many as count.
             let too_long = _mm512_cmpgt_epu64_mask(length, all(8));
             let numbers = _mm256_add_epi32(lanes, _mm256_set1_epi32((8 * group as u32).cast_signed()));
-            // SAFETY: there is room for all words, which are no fewer than those that are too long; eight hashes were
-            // written, and as many numbers as there are bits.
+            // SAFETY: room for eight numbers of each group was made behind what they had. Each group before
+            // has added eight to `hashes` and at most eight to `long`, so that eight places are free in both;
+            // they are written before any of them counts.
             unsafe {
                 _mm512_storeu_si512(hashes.as_mut_ptr().add(hashes.len()).cast(), z);
                 hashes.set_len(hashes.len() + 8);
-                let room = long.as_mut_ptr().add(long.len());
-                _mm256_storeu_si256(room.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
+                let place = long.as_mut_ptr().add(long.len());
+                _mm256_storeu_si256(place.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
                 long.set_len(long.len() + too_long.count_ones() as usize);
             }
             let Some(secret) = secret else { continue };
@@ -228,15 +253,15 @@ mod x86 {
             // mask | padding`. Longer words are hashed otherwise, at the end.
             let z = _mm512_ternarylogic_epi64::<0xea>(
                 word,
-                _mm512_permutexvar_epi64(length, own),
-                _mm512_permutexvar_epi64(length, behind),
+                _mm512_permutexvar_epi64(length, word_masks),
+                _mm512_permutexvar_epi64(length, padding_bytes),
             );
             let [one, two, three] = secret.factors.map(|factor| all(factor));
             let z = multiply_8(_mm512_xor_si512(z, all(secret.start)), one);
             let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<32>(z)), two);
             let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<29>(z)), three);
             let z = _mm512_xor_si512(z, _mm512_srli_epi64::<32>(z));
-            // SAFETY: there is room for all words, and eight hashes were written.
+            // SAFETY: as for `hashes`.
             unsafe {
                 _mm512_storeu_si512(secret_hashes.as_mut_ptr().add(secret_hashes.len()).cast(), z);
                 secret_hashes.set_len(secret_hashes.len() + 8);
@@ -256,14 +281,16 @@ mod x86 {
         secret_hashes: &mut Vec<u64>,
     ) -> usize {
         let all = |value: u64| _mm256_set1_epi64x(value.cast_signed());
+        let last_offset = _mm_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
-            // SAFETY: four numbers each; every word begins inside the text, behind which eight bytes can be read.
+            // SAFETY: four numbers each; no offset is above the length of the text, and eight bytes behind
+            // the text were written and belong to what `first` points to.
             let (length, word) = unsafe {
                 let starts = _mm_loadu_si128(starts.as_ptr().cast());
                 let ends = _mm_loadu_si128(ends.as_ptr().cast());
-                let places = _mm256_cvtepu32_epi64(starts);
-                let word = _mm256_i64gather_epi64::<1>(text.bytes.as_ptr().cast(), places);
+                let places = _mm256_cvtepu32_epi64(_mm_min_epu32(starts, last_offset));
+                let word = _mm256_i64gather_epi64::<1>(text.first.cast(), places);
                 (_mm256_cvtepu32_epi64(_mm_sub_epi32(ends, starts)), word)
             };
             // Shifts are by bits: eight for each byte, and `length / 2` bytes before the one in the middle. A
@@ -290,12 +317,13 @@ mod x86 {
             let tail = _mm256_and_si256(tail, all(0xffff_ffff));
             let middle = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
             let middle = _mm256_xor_si256(middle, all(UP_TO_8));
-            let turned = |left: __m256i, right: __m256i| _mm256_or_si256(left, right);
+            // Rotations by 49 and by 24, of two shifts each: there is no instruction for them before AVX-512.
+            let rotated = |left: __m256i, right: __m256i| _mm256_or_si256(left, right);
             let middle = _mm256_xor_si256(
                 middle,
                 _mm256_xor_si256(
-                    turned(_mm256_slli_epi64::<49>(middle), _mm256_srli_epi64::<15>(middle)),
-                    turned(_mm256_slli_epi64::<24>(middle), _mm256_srli_epi64::<40>(middle)),
+                    rotated(_mm256_slli_epi64::<49>(middle), _mm256_srli_epi64::<15>(middle)),
+                    rotated(_mm256_slli_epi64::<24>(middle), _mm256_srli_epi64::<40>(middle)),
                 ),
             );
             let middle = multiply(middle, PRIME_MX);

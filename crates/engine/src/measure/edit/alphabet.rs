@@ -125,3 +125,57 @@ impl Alphabet {
 fn table_index(symbol: u64) -> usize {
     symbol.min(TABLE_SIZE as u64) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn counts(text: &[u64]) -> BTreeMap<u64, usize> {
+        let mut counts = BTreeMap::new();
+        text.iter().for_each(|&symbol| *counts.entry(symbol).or_default() += 1);
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn texts_keep_what_both_hold_in_its_order(
+            rows in prop::collection::vec(prop_oneof![0u64..9, 65_530u64..65_540, any::<u64>()], 0..40),
+            columns in prop::collection::vec(prop_oneof![0u64..9, 65_530u64..65_540], 0..40),
+            before in prop::collection::vec(0u64..70_000, 0..20),
+        ) {
+            let mut alphabet = Alphabet::default();
+            // Nothing stays of texts that came before.
+            alphabet.encode(&before, &rows);
+            let texts = alphabet.encode(&rows, &columns);
+            let (in_rows, in_columns) = (counts(&rows), counts(&columns));
+            let shared = |text: &[u64], other: &BTreeMap<u64, usize>| -> Vec<u64> {
+                text.iter().copied().filter(|symbol| other.contains_key(symbol)).collect()
+            };
+            let (kept_rows, kept_columns) = (shared(&rows, &in_columns), shared(&columns, &in_rows));
+            prop_assert_eq!((texts.rows.len(), texts.columns.len()), (kept_rows.len(), kept_columns.len()));
+            let mut numbers: BTreeMap<u64, u32> = BTreeMap::new();
+            let pairs = kept_rows.iter().zip(texts.rows).chain(kept_columns.iter().zip(texts.columns));
+            for (&symbol, &number) in pairs {
+                prop_assert!(number != NONE && *numbers.entry(symbol).or_insert(number) == number);
+            }
+            let mut different: Vec<u32> = numbers.values().copied().collect();
+            different.sort_unstable();
+            different.dedup();
+            prop_assert_eq!(different.len(), numbers.len());
+            for (symbol, &number) in &numbers {
+                let [a, b] = texts.counts[number as usize];
+                prop_assert_eq!((a as usize, b as usize), (in_rows[symbol], in_columns[symbol]));
+            }
+            let both: usize = in_rows.iter().map(|(symbol, count)| *count.min(in_columns.get(symbol).unwrap_or(&0))).sum();
+            prop_assert_eq!(texts.both(), both);
+        }
+    }
+
+    #[test]
+    fn small_symbols_have_a_slot_and_others_share_the_last() {
+        assert_eq!([0, 7, TABLE_SIZE as u64 - 1].map(table_index), [0, 7, TABLE_SIZE - 1]);
+        assert_eq!([TABLE_SIZE as u64, u64::MAX].map(table_index), [TABLE_SIZE, TABLE_SIZE]);
+    }
+}

@@ -110,3 +110,61 @@ impl Masks {
             + size_of::<Entry>() * self.entries.capacity()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::alphabet::Alphabet;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The places of a symbol within some words, as `with` shows them.
+    fn places(masks: &mut Masks, symbol: u32, words: std::ops::Range<usize>) -> Vec<usize> {
+        let mut found = Vec::new();
+        let first = words.start;
+        masks.with(symbol, words, |mask| {
+            for (index, word) in mask.iter().enumerate() {
+                found
+                    .extend((0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| 64 * (first + index) + bit));
+            }
+        });
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn masks_are_the_places_of_symbols(columns in prop::collection::vec(prop_oneof![0u64..3, 0u64..400], 1..900), from in 0usize..15) {
+            let mut alphabet = Alphabet::default();
+            let rows: Vec<u64> = (0..400).collect();
+            let texts = alphabet.encode(&rows, &columns);
+            let (mut masks, words) = (Masks::default(), texts.columns.len().div_ceil(64));
+            // Room that an earlier text took is used again.
+            masks.set(&texts);
+            masks.reach(&texts, words);
+            masks.set(&texts);
+            masks.reach(&texts, 1);
+            masks.reach(&texts, words);
+            let from = from.min(words);
+            for symbol in 1..texts.counts.len() as u32 {
+                let expected: Vec<usize> =
+                    (0..texts.columns.len()).filter(|&place| texts.columns[place] == symbol).collect();
+                prop_assert_eq!(places(&mut masks, symbol, 0..words), expected.clone());
+                let behind: Vec<usize> = expected.into_iter().filter(|&place| place >= 64 * from).collect();
+                prop_assert_eq!(places(&mut masks, symbol, from..words), behind);
+            }
+        }
+    }
+
+    #[test]
+    fn places_that_were_not_reached_are_not_there() {
+        let mut alphabet = Alphabet::default();
+        let columns: Vec<u64> = (0..128).map(|place| u64::from(place % 64 == 5)).collect();
+        let texts = alphabet.encode(&[0, 1], &columns);
+        let mut masks = Masks::default();
+        masks.set(&texts);
+        masks.reach(&texts, 1);
+        let symbol = texts.columns[5];
+        assert_eq!(places(&mut masks, symbol, 0..2), [5]);
+        masks.reach(&texts, 2);
+        assert_eq!(places(&mut masks, symbol, 0..2), [5, 69]);
+    }
+}

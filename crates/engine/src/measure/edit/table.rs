@@ -136,3 +136,66 @@ fn sums<const N: usize>(words: [u64; N], masks: [u64; N], carry: &mut bool) -> [
     }
     std::array::from_fn(|at| sums[at] | (words[at] ^ matched[at]))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::alphabet::Alphabet;
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The whole table, cell by cell.
+    fn plain(rows: &[u64], columns: &[u64]) -> usize {
+        let mut table = vec![vec![0; columns.len() + 1]; rows.len() + 1];
+        for (i, a) in rows.iter().enumerate() {
+            for (j, b) in columns.iter().enumerate() {
+                table[i + 1][j + 1] =
+                    if a == b { table[i][j] + 1 } else { table[i][j + 1].max(table[i + 1][j]) };
+            }
+        }
+        table[rows.len()][columns.len()]
+    }
+
+    proptest! {
+        #[test]
+        fn lengths_are_those_of_the_whole_table(
+            rows in prop::collection::vec(0u64..6, 1..200),
+            columns in prop::collection::vec(0u64..6, 1..200),
+            least in 0usize..120,
+        ) {
+            // The table has a row for each symbol of the shorter one.
+            let (rows, columns) = if rows.len() <= columns.len() { (rows, columns) } else { (columns, rows) };
+            let expected = plain(&rows, &columns);
+            let mut alphabet = Alphabet::default();
+            let texts = alphabet.encode(&rows, &columns);
+            prop_assume!(texts.both() >= least && !texts.rows.is_empty());
+            let mut masks = Masks::default();
+            masks.set(&texts);
+            match Table::default().common(&texts, &mut masks, least) {
+                Ok(found) => prop_assert!(found == expected && found >= least),
+                Err(seen) => prop_assert!(expected < least && seen <= texts.rows.len(), "{expected} {least}"),
+            }
+        }
+
+        #[test]
+        fn carries_go_on_from_word_to_word(words in prop::collection::vec((any::<u64>(), any::<u64>()), 0..11)) {
+            let (mut row, mask): (Vec<u64>, Vec<u64>) = words.iter().copied().unzip();
+            // A number of as many words, bit by bit: (row + (row & mask)) | (row & !mask).
+            let mut carry = 0;
+            let expected: Vec<u64> = words
+                .iter()
+                .map(|&(row, mask)| {
+                    let sum = u128::from(row) + u128::from(row & mask) + carry;
+                    carry = sum >> 64;
+                    sum as u64 | (row & !mask)
+                })
+                .collect();
+            next(&mut row, &mask);
+            prop_assert_eq!(row, expected);
+        }
+    }
+
+    #[test]
+    fn cells_grow_where_a_word_has_zeros() {
+        assert_eq!([u64::MAX, 0, !0b1011].map(|word| grown(&word)), [0, 64, 3]);
+    }
+}

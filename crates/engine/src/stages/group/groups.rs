@@ -487,7 +487,14 @@ fn digest(group: &[Tagged]) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panel::Panel;
+    use crate::recipe::Combine;
     use crate::recipe::{JobRecipe, Task};
+    use crate::store::sort::uncouple;
+    use lookalike_methods::{Page, Score, Sketch};
+    use lookalike_model::Recipe;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
     /// Documents of one length, and room for so many pairs.
     struct LimitedHost {
@@ -576,5 +583,359 @@ mod tests {
             "200 documents share a key and propose about 19900 pairs, which take 0 MB of disk under work where 0 MB are free; \
              lower --max-group, or make room"
         );
+    }
+
+    /// A method whose rules for groups are given.
+    #[derive(Debug, Clone, Copy, Default)]
+    struct Rules {
+        counts: bool,
+        /// Documents are paired with those of at most twice their length.
+        doubles: bool,
+        most_documents: Option<u64>,
+        /// Tags from 1 on only ask.
+        asks: bool,
+        /// Documents are alike only if their tags are.
+        same_tags: bool,
+        /// Groups are split by the first byte of a payload.
+        splits: bool,
+    }
+
+    impl Method for Rules {
+        fn recipe(&self) -> Recipe {
+            Recipe::new("rules", 1)
+        }
+
+        fn payload_bytes(&self) -> usize {
+            1
+        }
+
+        fn counts_keys(&self) -> bool {
+            self.counts
+        }
+
+        fn has_query_keys(&self) -> bool {
+            self.asks
+        }
+
+        fn is_query_only(&self, tag: u32) -> bool {
+            self.asks && tag > 0
+        }
+
+        fn sketch(&self, _: &Page<'_>, sketch: &mut Sketch) {
+            sketch.clear();
+        }
+
+        fn accept(&self, _: &[u8], _: &[u8], _: u32) -> Option<Score> {
+            None
+        }
+
+        fn plausible(&self, a: Member, b: Member) -> bool {
+            !self.same_tags || a.tag == b.tag
+        }
+
+        fn longest_partner(&self, length: u32) -> u32 {
+            if self.doubles { 2 * length } else { u32::MAX }
+        }
+
+        fn max_documents_per_key(&self, _: u64) -> u64 {
+            self.most_documents.unwrap_or(u64::MAX)
+        }
+
+        fn split(&self, payload: &[u8], _: u32, depth: u32, keys: &mut Vec<u64>) {
+            if self.splits && depth == 1 {
+                keys.push(payload[0].into());
+            }
+        }
+    }
+
+    /// Documents whose lengths and sides are given, and what was proposed of them.
+    #[derive(Debug, Default)]
+    struct Recorder {
+        lengths: BTreeMap<u32, u32>,
+        references: u32,
+        /// The side of each document: left, right or both.
+        sides: Option<fn(u32) -> [bool; 2]>,
+        writes_giants: bool,
+        record: Vec<u8>,
+        pairs: Vec<(u32, u32)>,
+        back: Vec<(u32, u32)>,
+        giants: Vec<Vec<u32>>,
+        checkpoints: Vec<u64>,
+    }
+
+    impl GroupHost for &mut Recorder {
+        fn facts(&self, document: u32) -> MemberFacts {
+            let length = self.lengths.get(&document).copied().unwrap_or(100);
+            MemberFacts { length, mark: document.wrapping_mul(0x9e37_79b9) }
+        }
+
+        fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+            // A length of 4 bytes, and a payload that is the tens of the number.
+            self.record = vec![1, 0, 0, 0, (document / 10) as u8];
+            Ok(&self.record)
+        }
+
+        fn references(&self) -> u32 {
+            self.references
+        }
+
+        fn compares(&self) -> bool {
+            self.sides.is_some()
+        }
+
+        fn sides(&self, document: u32) -> [bool; 2] {
+            self.sides.map_or([false; 2], |sides| sides(document))
+        }
+
+        fn check_room(&self, _: usize, _: u64) -> Result<(), EngineError> {
+            Ok(())
+        }
+
+        fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
+            self.pairs.push(uncouple(pair));
+            Ok(())
+        }
+
+        fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
+            self.back.push(uncouple(pair));
+            Ok(())
+        }
+
+        fn writes_giants(&self) -> bool {
+            self.writes_giants
+        }
+
+        fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
+            self.giants.push(group.iter().map(|&(document, _)| document).collect());
+            Ok(())
+        }
+
+        fn checkpoint(&mut self, key: u64) -> Result<(), EngineError> {
+            self.checkpoints.push(key);
+            Ok(())
+        }
+    }
+
+    /// Lets groups of these keys propose their pairs; returns how many stayed too large.
+    fn take(
+        recorder: &mut Recorder,
+        rules: Rules,
+        max_group: usize,
+        skip: Option<u64>,
+        groups: &[(u64, &[Tagged])],
+    ) -> u64 {
+        let panel = Panel::new(vec![Box::new(rules)], None, Combine::Any).unwrap();
+        let entry = &panel.proposers()[0];
+        let limits = Limits { max_group, different: 1000 };
+        let mut all = Groups::new(recorder, entry, limits, skip, SeenGroups::new(&*entry.method));
+        for (key, group) in groups {
+            all.take(*key, &mut group.to_vec()).unwrap();
+        }
+        all.finish().1
+    }
+
+    fn untagged(documents: impl IntoIterator<Item = u32>) -> Vec<Tagged> {
+        documents.into_iter().map(|document| (document, 0)).collect()
+    }
+
+    /// The pairs of one group, in order.
+    fn pairs_of(
+        recorder: &mut Recorder,
+        rules: Rules,
+        max_group: usize,
+        group: &[Tagged],
+    ) -> Vec<(u32, u32)> {
+        take(recorder, rules, max_group, None, &[(1, group)]);
+        let mut pairs = recorder.pairs.clone();
+        pairs.sort_unstable();
+        pairs
+    }
+
+    proptest! {
+        #[test]
+        fn a_small_group_proposes_all_of_its_pairs(documents in prop::collection::btree_set(0u32..50, 0..12), references in 0u32..20) {
+            let mut recorder = Recorder { references, ..Recorder::default() };
+            let found = pairs_of(&mut recorder, Rules::default(), 100, &untagged(documents.iter().copied()));
+            let mut expected = Vec::new();
+            for &a in &documents {
+                expected.extend(documents.range(a + 1..).filter(|&&b| b >= references).map(|&b| (a, b)));
+            }
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn lengths_that_are_too_far_apart_are_no_pair(lengths in prop::collection::vec(1u32..60, 2..12)) {
+            let lengths: BTreeMap<u32, u32> = (0..).zip(lengths).collect();
+            let group = untagged(lengths.keys().copied());
+            let mut recorder = Recorder { lengths: lengths.clone(), ..Recorder::default() };
+            let found = pairs_of(&mut recorder, Rules { doubles: true, ..Rules::default() }, 100, &group);
+            let mut expected = Vec::new();
+            for (&a, &one) in &lengths {
+                let near = |(_, two): &(&u32, &u32)| one.max(**two) <= 2 * one.min(**two);
+                expected.extend(lengths.range(a + 1..).filter(near).map(|(&b, _)| (a, b)));
+            }
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn a_giant_group_proposes_each_of_few_pairs_once(
+            lengths in prop::collection::vec(1u32..200, 30..60),
+            references in 0u32..5,
+        ) {
+            let count = lengths.len();
+            let lengths: BTreeMap<u32, u32> = (0..).zip(lengths).collect();
+            let group = untagged(lengths.keys().copied());
+            let mut recorder = Recorder { lengths, references, ..Recorder::default() };
+            prop_assert_eq!(take(&mut recorder, Rules::default(), 10, None, &[(1, &group)]), 1);
+            let mut pairs = recorder.pairs.clone();
+            prop_assert!(pairs.len() <= count * 2 * NEIGHBOURS);
+            prop_assert!(pairs.iter().all(|(a, b)| a < b && *b >= references));
+            pairs.sort_unstable();
+            pairs.dedup();
+            prop_assert_eq!(pairs.len(), recorder.pairs.len());
+            // By length, each is paired with the one before it.
+            let mut by_length: Vec<(u32, u32)> = recorder.lengths.iter().map(|(&n, &length)| (length, n)).collect();
+            by_length.sort_unstable();
+            for two in by_length.windows(2) {
+                let pair = (two[0].1.min(two[1].1), two[0].1.max(two[1].1));
+                prop_assert!(pair.1 < references || pairs.binary_search(&pair).is_ok(), "{pair:?}");
+            }
+        }
+
+        #[test]
+        fn pairs_between_two_corpora_have_a_document_of_each(documents in prop::collection::btree_set(0u32..40, 2..14)) {
+            // Documents below 20 are on the left, and every fourth of them stands for one on the right.
+            fn sides(document: u32) -> [bool; 2] {
+                [document < 20, document >= 20 || document.is_multiple_of(4)]
+            }
+            let mut recorder = Recorder { references: 20, sides: Some(sides), ..Recorder::default() };
+            let found = pairs_of(&mut recorder, Rules::default(), 100, &untagged(documents.iter().copied()));
+            let mut expected = Vec::new();
+            for &a in &documents {
+                let across = |b: &&u32| {
+                    let ([left, right], [other_left, other_right]) = (sides(a), sides(**b));
+                    left && other_right || right && other_left
+                };
+                expected.extend(documents.range(a + 1..).filter(across).map(|&b| (a, b)));
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_key_of_too_many_documents_is_dropped() {
+        let rules = Rules { most_documents: Some(3), ..Rules::default() };
+        assert_eq!(pairs_of(&mut Recorder::default(), rules, 100, &untagged(0..3)).len(), 3);
+        assert_eq!(pairs_of(&mut Recorder::default(), rules, 100, &untagged(0..4)), []);
+    }
+
+    #[test]
+    fn a_group_that_comes_again_proposes_nothing_unless_keys_are_counted() {
+        let group = untagged([3, 5, 8]);
+        for (counts, expected) in [(false, 3), (true, 6)] {
+            let mut recorder = Recorder::default();
+            take(&mut recorder, Rules { counts, ..Rules::default() }, 100, None, &[(1, &group), (2, &group)]);
+            assert_eq!(recorder.pairs.len(), expected);
+        }
+    }
+
+    #[test]
+    fn groups_that_an_earlier_process_took_are_passed_over() {
+        let (one, two, three) = (untagged([1, 2]), untagged([3, 4]), untagged([5, 6]));
+        let mut recorder = Recorder::default();
+        take(&mut recorder, Rules::default(), 100, Some(7), &[(6, &one), (7, &two), (8, &three)]);
+        assert_eq!((recorder.pairs, recorder.checkpoints), (vec![(5, 6)], vec![8]));
+    }
+
+    #[test]
+    fn the_highest_keys_are_no_marks() {
+        let mut recorder = Recorder::default();
+        let (one, two) = (untagged([1, 2]), untagged([3, 4]));
+        take(&mut recorder, Rules::default(), 100, None, &[(u64::MAX - 2, &one), (u64::MAX, &two)]);
+        assert_eq!((recorder.pairs.len(), recorder.checkpoints), (2, vec![u64::MAX - 2]));
+    }
+
+    #[test]
+    fn documents_that_cannot_be_alike_are_not_proposed() {
+        let rules = Rules { same_tags: true, ..Rules::default() };
+        let group = [(1, 5), (2, 6), (3, 5), (4, 6)];
+        assert_eq!(pairs_of(&mut Recorder::default(), rules, 100, &group), [(1, 3), (2, 4)]);
+    }
+
+    #[test]
+    fn a_group_that_is_too_large_is_split_by_stricter_keys() {
+        let rules = Rules { splits: true, ..Rules::default() };
+        let group = untagged([1, 2, 11, 12, 13, 21]);
+        let mut recorder = Recorder::default();
+        assert_eq!(take(&mut recorder, rules, 3, None, &[(1, &group)]), 0);
+        recorder.pairs.sort_unstable();
+        assert_eq!(recorder.pairs, [(1, 2), (11, 12), (11, 13), (12, 13)]);
+        let mut small = Recorder::default();
+        assert_eq!(pairs_of(&mut small, rules, 6, &group).len(), 15, "it is not split where it fits");
+    }
+
+    #[test]
+    fn parts_that_stay_too_large_are_giants() {
+        let rules = Rules { splits: true, ..Rules::default() };
+        let group = untagged([1, 2, 11, 12, 13, 14, 21]);
+        let mut recorder = Recorder { writes_giants: true, ..Recorder::default() };
+        assert_eq!(take(&mut recorder, rules, 3, None, &[(1, &group), (2, &group)]), 1);
+        assert_eq!((recorder.pairs, recorder.giants), (vec![(1, 2)], vec![vec![11, 12, 13, 14]]));
+    }
+
+    #[test]
+    fn a_giant_is_written_down_once_in_place_of_its_pairs() {
+        let group = untagged(0..5);
+        let mut recorder = Recorder { writes_giants: true, ..Recorder::default() };
+        let rules = Rules { counts: true, ..Rules::default() };
+        assert_eq!(take(&mut recorder, rules, 4, None, &[(1, &group), (2, &group)]), 2);
+        assert_eq!((recorder.pairs, recorder.giants), (vec![], vec![vec![0, 1, 2, 3, 4]]));
+    }
+
+    #[test]
+    fn groups_of_two_corpora_are_too_large_by_their_pairs() {
+        fn sides(document: u32) -> [bool; 2] {
+            [document < 10, document >= 10]
+        }
+        // Eight pairs are those of a group of four.
+        for (right, giants) in [(10..14, 0), (10..15, 1)] {
+            let mut recorder =
+                Recorder { references: 10, sides: Some(sides), writes_giants: true, ..Recorder::default() };
+            let group = untagged([0, 1].into_iter().chain(right));
+            assert_eq!(take(&mut recorder, Rules::default(), 4, None, &[(1, &group)]), giants);
+            assert_eq!(recorder.pairs.len(), if giants == 0 { 8 } else { 0 });
+        }
+        let mut recorder = Recorder { references: 10, sides: Some(sides), ..Recorder::default() };
+        take(&mut recorder, Rules::default(), 4, None, &[(1, &untagged(0..8))]);
+        assert!(recorder.pairs.is_empty() && recorder.checkpoints.is_empty(), "one side alone has no pairs");
+    }
+
+    #[test]
+    fn keys_that_only_ask_find_others_and_are_not_found() {
+        // Documents 2 and 9 only ask.
+        let group = [(1, 0), (2, 1), (5, 0), (9, 1)];
+        let mut recorder = Recorder::default();
+        take(&mut recorder, Rules { asks: true, ..Rules::default() }, 100, None, &[(1, &group)]);
+        let sorted = |pairs: &[(u32, u32)]| {
+            let mut pairs = pairs.to_vec();
+            pairs.sort_unstable();
+            pairs
+        };
+        // The earlier is found by the later where its own key is one to be found by, and the other way round.
+        assert_eq!(sorted(&recorder.pairs), [(1, 2), (1, 5), (1, 9), (5, 9)]);
+        assert_eq!(sorted(&recorder.back), [(1, 5), (2, 5)]);
+    }
+
+    #[test]
+    fn a_group_is_known_again_by_documents_and_tags() {
+        let group = untagged(0..200);
+        assert_eq!(digest(&group), digest(&group.clone()));
+        assert_ne!(digest(&group), digest(&group[..199]));
+        assert_ne!(digest(&[(1, 0)]), digest(&[(1, 1)]));
+        let mut seen = vec![0; 8];
+        assert!(!mark_seen(&mut seen, 11));
+        assert!(mark_seen(&mut seen, 11));
+        assert!(!mark_seen(&mut seen, 19), "another takes its slot");
+        assert!(!mark_seen(&mut seen, 11));
     }
 }

@@ -154,3 +154,125 @@ impl GroupHost for JobGroupHost<'_> {
         self.pairs.checkpoint(key)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::stages::collapse;
+    use crate::store::file::Run;
+    use crate::store::sort::couple;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    /// Makes the host of the only method of a job whose documents are sketched and collapsed.
+    fn with_host(test: &StageTest, work: impl FnOnce(&Context<'_>, JobGroupHost<'_>)) {
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
+        let (host, skip) = JobGroupHost::new(&ctx, &catalogue, 0).unwrap();
+        assert_eq!(skip, None);
+        work(&ctx, host);
+    }
+
+    #[test]
+    fn facts_are_the_length_and_a_hash_of_the_payload() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one two three", "one two", "one two three"]));
+        with_host(&test, |ctx, mut host| {
+            let [one, two, three] = [0, 1, 2].map(|document| host.facts(document));
+            assert_eq!([one.length, two.length, three.length], [3, 2, 3]);
+            assert!(one.mark == three.mark && one.mark != two.mark);
+            let record = host.record(1).unwrap().to_vec();
+            assert_eq!(record.len(), ctx.panel.width());
+            assert_eq!(member_facts(&ctx.panel.proposers()[0], &record).length, 2);
+        });
+    }
+
+    #[test]
+    fn pairs_are_sorted_and_each_is_there_once_unless_keys_are_counted() {
+        for (spec, expected) in [
+            ("md5", vec![couple(0, 1), couple(0, 2)]),
+            ("mod", vec![couple(0, 1), couple(0, 2), couple(0, 2)]),
+        ] {
+            let test = StageTest::new(recipe(spec), &as_lines(&["one", "two", "three"]));
+            with_host(&test, |ctx, mut host| {
+                assert_eq!(ctx.panel.proposers()[0].method.counts_keys(), spec == "mod");
+                for pair in [(0, 2), (0, 1), (0, 2)] {
+                    host.pair(couple(pair.0, pair.1)).unwrap();
+                }
+                let (mut pairs, back) = host.finish().unwrap();
+                assert!(back.is_none());
+                let found: Vec<u64> = std::iter::from_fn(|| pairs.next().unwrap()).collect();
+                assert_eq!(found, expected, "{spec}");
+            });
+        }
+    }
+
+    #[test]
+    fn giants_are_written_where_pairs_are_listed() {
+        let test =
+            StageTest::new(JobRecipe { task: Task::Pairs, ..recipe("md5") }, &as_lines(&["one", "two"]));
+        with_host(&test, |ctx, mut host| {
+            assert!(host.writes_giants() && !host.compares());
+            host.giant(&[(0, 5), (3, 6)]).unwrap();
+            host.giant(&[(1, 0)]).unwrap();
+            host.finish().unwrap();
+            let mut records = Run::open(&ctx.file("giants0"), ctx.label("giants", 4)).unwrap().records();
+            let mut found = Vec::new();
+            while let Some(bytes) = records.next().unwrap() {
+                found.push(u32::from_le_bytes(bytes.try_into().unwrap()));
+            }
+            // Numbers count from 1, and a 0 ends a group.
+            assert_eq!(found, [1, 4, 0, 2, 0]);
+        });
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one", "two"]));
+        with_host(&test, |ctx, mut host| {
+            assert!(!host.writes_giants());
+            host.giant(&[(0, 5)]).unwrap();
+            assert!(!ctx.file("giants0").exists());
+        });
+    }
+
+    #[test]
+    fn sides_are_known_where_two_corpora_are_compared() {
+        let recipe = JobRecipe { task: Task::Compare, ..recipe("md5") };
+        let test = StageTest::against(recipe, &as_lines(&["a", "b"]), &as_lines(&["b", "c"]));
+        with_host(&test, |_, host| {
+            assert!(host.compares());
+            assert_eq!(host.references(), 2);
+            assert_eq!(
+                [0, 1, 3].map(|document| host.sides(document)),
+                [[true, false], [true, true], [false, true]]
+            );
+        });
+    }
+
+    #[test]
+    fn pairs_that_no_disk_holds_are_refused() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a"]));
+        with_host(&test, |_, host| {
+            host.check_room(5, 10).unwrap();
+            let error = host.check_room(5, u64::MAX).unwrap_err();
+            assert!(
+                matches!(error, EngineError::TooManyPairs { documents: 5, pairs: u64::MAX, .. }),
+                "{error}"
+            );
+        });
+    }
+
+    #[test]
+    fn a_method_with_keys_that_ask_has_pairs_of_both_directions() {
+        let test = StageTest::new(
+            recipe("simhash:search=probabilistic,probes=2"),
+            &as_lines(&["one two three", "four"]),
+        );
+        with_host(&test, |ctx, mut host| {
+            assert!(ctx.panel.proposers()[0].method.has_query_keys());
+            host.pair(couple(0, 1)).unwrap();
+            host.pair_back(couple(0, 2)).unwrap();
+            let (mut pairs, back) = host.finish().unwrap();
+            assert_eq!((pairs.next().unwrap(), pairs.next().unwrap()), (Some(couple(0, 1)), None));
+            assert_eq!(back.unwrap().next().unwrap(), Some(couple(0, 2)));
+        });
+    }
+}

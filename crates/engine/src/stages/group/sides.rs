@@ -39,3 +39,31 @@ impl Sides {
         document >= self.right || self.both.get(document)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    fn sides(left: &[&str], right: &[&str]) -> Vec<[bool; 2]> {
+        let test = StageTest::against(recipe("md5"), &as_lines(left), &as_lines(right));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
+        let sides = Sides::load(&ctx, &catalogue).unwrap();
+        (0..catalogue.len()).map(|document| [sides.has_left(document), sides.has_right(document)]).collect()
+    }
+
+    #[test]
+    fn a_left_document_stands_for_equal_ones_of_the_right_side() {
+        let (left, right) = ([true, false], [false, true]);
+        assert_eq!(sides(&["a", "b"], &["b", "c"]), [left, [true, true], right, right]);
+    }
+
+    #[test]
+    fn equal_documents_of_one_side_stand_for_that_side_alone() {
+        let (left, right) = ([true, false], [false, true]);
+        assert_eq!(sides(&["a", "a"], &["b", "b"]), [left, left, right, right]);
+    }
+}

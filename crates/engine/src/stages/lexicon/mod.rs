@@ -232,3 +232,122 @@ fn write(ctx: &Context<'_>, tally: Tally, profile: &Profile, target: &Path) -> R
     let file = writer.finish(documents, occurrences).map_err(failed)?;
     file.get_ref().sync_all().map_err(|error| EngineError::write(target, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use lookalike_text::hash;
+
+    #[test]
+    fn a_fingerprint_is_that_of_all_bytes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lexicon");
+        assert!(matches!(fingerprint(&path), Err(EngineError::Read { .. })));
+        let content: Vec<u8> = (0..200_000u32).map(|number| (number % 251) as u8).collect();
+        std::fs::write(&path, &content).unwrap();
+        assert_eq!(fingerprint(&path).unwrap(), format!("{:032x}", hash::digest(&content)));
+    }
+
+    #[test]
+    fn each_profile_is_wanted_once_with_the_most_that_is_asked_of_it() {
+        let wanted = |spec: &str| wanted(&recipe(spec).panel().unwrap(), &Profile::web());
+        assert_eq!(wanted("md5 minhash"), []);
+        let one = wanted("imatch md5");
+        assert_eq!(one.iter().map(|(profile, _)| profile.clone()).collect::<Vec<_>>(), [Profile::kolcz()]);
+        let detail = recipe("imatch").panel().unwrap().methods()[0].method.lexicon();
+        assert!(one[0].1 == detail && detail > LexiconDetail::Nothing);
+        assert_eq!(wanted("imatch imatch"), one);
+    }
+
+    #[test]
+    fn a_lexicon_goes_with_the_recipe_that_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&path, "one").unwrap();
+        std::fs::write(&other, "two").unwrap();
+        let named = JobRecipe { lexicon: Some(fingerprint(&path).unwrap()), ..recipe("imatch") };
+        let said = |recipe: &JobRecipe, lexicon: Option<&Path>, unwanted| {
+            check_given(recipe, lexicon, unwanted).map_err(|error| error.to_string())
+        };
+        assert_eq!(said(&recipe("imatch"), None, false), Ok(()));
+        assert_eq!(said(&named, Some(&path), false), Ok(()));
+        assert!(
+            said(&named, Some(&path), true)
+                .unwrap_err()
+                .starts_with("no method of this run asks for a lexicon")
+        );
+        assert!(
+            said(&named, None, false)
+                .unwrap_err()
+                .starts_with("the recipe was made with a lexicon whose digest is")
+        );
+        assert!(
+            said(&named, Some(&other), false)
+                .unwrap_err()
+                .contains("is not the lexicon that the recipe was made with")
+        );
+        assert!(said(&recipe("imatch"), Some(&path), false).is_err(), "the recipe names none");
+    }
+
+    /// A lexicon of one word by a profile, and its recipe.
+    fn written(path: &Path, profile: &Profile) -> JobRecipe {
+        let mut writer = Writer::new(Vec::new(), &profile.recipe()).unwrap();
+        let entry = lookalike_methods::lexicon::Entry {
+            hash: 1,
+            word: "rose".to_owned(),
+            documents: 1,
+            occurrences: 1,
+            bins: vec![(0, 1)],
+        };
+        writer.push(&entry).unwrap();
+        std::fs::write(path, writer.finish(1, 1).unwrap()).unwrap();
+        JobRecipe { lexicon: Some(fingerprint(path).unwrap()), ..recipe("imatch") }
+    }
+
+    #[test]
+    fn a_lexicon_must_be_of_a_profile_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lexicon");
+        assert!(check(&written(&path, &Profile::kolcz()), Some(&path)).is_ok());
+        let error = check(&written(&path, &Profile::web()), Some(&path)).unwrap_err().to_string();
+        assert!(
+            error.contains("holds words by the profile web, and the method reads them by kolcz"),
+            "{error}"
+        );
+        std::fs::write(&path, "no lexicon").unwrap();
+        let broken = JobRecipe { lexicon: Some(fingerprint(&path).unwrap()), ..recipe("imatch") };
+        let error = check(&broken, Some(&path)).unwrap_err().to_string();
+        assert!(error.contains("cannot be taken as a lexicon"), "{error}");
+    }
+
+    #[test]
+    fn words_of_the_input_are_counted_into_a_file() {
+        let lines = format!("{}{{}}\n", as_lines(&["rose is a rose", "...", "tulip"]));
+        let test = StageTest::new(recipe("md5"), &lines);
+        let ctx = test.context();
+        let target = ctx.file("words");
+        let totals = count(&ctx, &ctx.profile, 0, &target).unwrap();
+        assert_eq!(totals, WordTotals { records: 4, rejected: 1, documents: 2, occurrences: 5 });
+        let lexicon = Lexicon::read(open(&target).unwrap(), LexiconDetail::Everything, u64::MAX).unwrap();
+        assert_eq!(lexicon.documents(), 2);
+        assert!(!target.with_added_extension("part").exists());
+        let nobody = count(&ctx, &Profile::yandex(), 0, &ctx.file("none")).unwrap();
+        assert_eq!((nobody, ctx.file("none").exists()), (WordTotals::default(), false));
+    }
+
+    #[test]
+    fn methods_that_ask_get_a_lexicon_of_the_input() {
+        let test = StageTest::new(recipe("imatch md5"), &crate::tests::generated(200, 5));
+        let mut ctx = test.context();
+        let before = ctx.budget.reservable();
+        provide(&mut ctx).unwrap();
+        assert!(ctx.file(&file_name(0)).exists() && !ctx.file(&file_name(1)).exists());
+        assert!(ctx.budget.reservable() < before);
+        let plain = StageTest::new(recipe("md5"), &as_lines(&["roses"]));
+        let mut ctx = plain.context();
+        provide(&mut ctx).unwrap();
+        assert!(!ctx.file(&file_name(0)).exists());
+    }
+}

@@ -447,3 +447,158 @@ pub(crate) fn add(sum: &mut Entry, entry: &Entry) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::StageTest;
+    use crate::tests::recipe;
+    use lookalike_text::{Analyser, Features};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    /// Documents, occurrences and bins of each word, by hash.
+    type Plain = BTreeMap<u64, (u32, u64, BTreeMap<u8, u32>)>;
+
+    fn plain(all: &mut Plain, entry: &Entry) -> Result<(), EngineError> {
+        assert!(
+            all.last_key_value().is_none_or(|(last, _)| *last < entry.hash),
+            "words come in the order of their hashes"
+        );
+        assert!(entry.bins.is_sorted());
+        all.insert(entry.hash, (entry.documents, entry.occurrences, entry.bins.iter().copied().collect()));
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn a_table_counts_like_a_map(words in prop::collection::vec((0u64..4, 1u32..9, 0..BINS as u8), 0..200)) {
+            let (mut table, mut expected, mut found) = (Table::default(), Plain::new(), Plain::new());
+            for &(word, count, bin) in &words {
+                let hash = lookalike_text::hash::mix(word);
+                table.take(hash, &format!("word{word}"), count, bin);
+                let (documents, occurrences, bins) = expected.entry(hash).or_default();
+                *documents += 1;
+                *occurrences += u64::from(count);
+                *bins.entry(bin).or_default() += 1;
+            }
+            table
+                .drain(|entry| {
+                    let spelled = (0..4u64).find(|&word| lookalike_text::hash::mix(word) == entry.hash);
+                    assert_eq!(spelled.map(|word| format!("word{word}")), Some(entry.word.clone()));
+                    plain(&mut found, entry)
+                })
+                .unwrap();
+            prop_assert_eq!(found, expected);
+            table.drain(|_| panic!("all words are forgotten")).unwrap();
+        }
+    }
+
+    #[test]
+    fn parts_of_a_word_are_added_up() {
+        let entry = |documents, occurrences, bins: &[(u8, u32)]| Entry {
+            hash: 7,
+            word: "rose".to_owned(),
+            documents,
+            occurrences,
+            bins: bins.to_vec(),
+        };
+        let mut sum = Entry::default();
+        add(&mut sum, &entry(2, 5, &[(3, 1), (9, 1)]));
+        add(&mut sum, &entry(3, 3, &[(0, 1), (9, 2)]));
+        assert_eq!(sum, entry(5, 8, &[(0, 1), (3, 1), (9, 3)]));
+    }
+
+    #[test]
+    fn tables_are_chosen_by_the_first_bits() {
+        assert_eq!([0, (1 << 58) - 1, 1 << 58, u64::MAX].map(table_of), [0, 0, 1, TABLES - 1]);
+    }
+
+    const TEXTS: [&str; 3] = ["rose is a rose", "a tulip", "rose"];
+
+    /// Shows texts in turn.
+    fn each_page(profile: &Profile, texts: &[&str], mut each: impl FnMut(&Page<'_>)) {
+        let (mut analyser, mut features) = (Analyser::new(profile), Features::default());
+        for text in texts {
+            analyser.read(text, &mut features);
+            each(&Page { text, features: &features });
+        }
+    }
+
+    /// `(word, documents, occurrences)`, by spelling.
+    type Counted = BTreeMap<String, (u32, u64)>;
+
+    fn counted(all: &mut Counted, entry: &Entry) -> Result<(), EngineError> {
+        assert!(all.insert(entry.word.clone(), (entry.documents, entry.occurrences)).is_none());
+        Ok(())
+    }
+
+    fn expected() -> Counted {
+        [("rose", (2, 3)), ("is", (1, 1)), ("a", (2, 2)), ("tulip", (1, 1))]
+            .map(|(word, counts)| (word.to_owned(), counts))
+            .into()
+    }
+
+    #[test]
+    fn words_of_documents_are_counted_and_forgotten() {
+        let (mut words, mut scratch, mut found) = (Words::default(), Buffers::default(), Counted::new());
+        each_page(&Profile::web(), &TEXTS, |page| words.see(page, &mut scratch));
+        assert!(words.bytes() > 0);
+        let totals = words.drain(|entry| counted(&mut found, entry)).unwrap();
+        assert_eq!((totals.documents, totals.occurrences, found), (3, 7, expected()));
+        assert_eq!((words.drain(|_| Ok(())).unwrap(), words.bytes()), (WordTotals::default(), 0));
+    }
+
+    #[test]
+    fn tables_on_disk_count_the_same_and_leave_nothing() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        for memory in [0, 1 << 20] {
+            let (tally, seen) = Tally::resume(&ctx, 3, &ctx.profile, memory).unwrap();
+            assert_eq!(seen, 0);
+            each_page(&ctx.profile, &TEXTS, |page| tally.see(&ctx, page, &mut Buffers::default()).unwrap());
+            tally.pass(5, 2);
+            let totals = WordTotals { records: 5, rejected: 2, documents: 3, occurrences: 7 };
+            assert_eq!(tally.counted(), totals);
+            let mut found = Counted::new();
+            tally.merged(&ctx, |entry| counted(&mut found, entry)).unwrap();
+            assert_eq!(found, expected(), "{memory}");
+            let left = std::fs::read_dir(&ctx.work).unwrap().map(|entry| entry.unwrap().file_name());
+            assert_eq!(left.filter(|name| name.to_string_lossy().starts_with("lexicon")).count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_later_process_counts_on_from_a_checkpoint() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        let resume = || Tally::resume(&ctx, 0, &ctx.profile, 1 << 20).unwrap();
+        let (tally, _) = resume();
+        each_page(&ctx.profile, &TEXTS[..1], |page| tally.see(&ctx, page, &mut Buffers::default()).unwrap());
+        tally.pass(1, 0);
+        tally.checkpoint(&ctx, 4).unwrap();
+        each_page(&ctx.profile, &["lost with the process"], |page| {
+            tally.see(&ctx, page, &mut Buffers::default()).unwrap()
+        });
+        drop(tally);
+        let (tally, seen) = resume();
+        assert_eq!((seen, tally.counted().documents, tally.counted().records), (4, 1, 1));
+        each_page(&ctx.profile, &TEXTS[1..], |page| tally.see(&ctx, page, &mut Buffers::default()).unwrap());
+        let mut found = Counted::new();
+        tally.merged(&ctx, |entry| counted(&mut found, entry)).unwrap();
+        assert_eq!(found, expected());
+    }
+
+    #[test]
+    fn more_parts_than_can_be_open_are_merged_in_steps() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        let (tally, _) = Tally::resume(&ctx, 0, &ctx.profile, 0).unwrap();
+        let texts = vec!["rose"; 2 * MOST_PARTS + 3];
+        each_page(&ctx.profile, &texts, |page| tally.see(&ctx, page, &mut Buffers::default()).unwrap());
+        let mut found = Counted::new();
+        tally.merged(&ctx, |entry| counted(&mut found, entry)).unwrap();
+        let count = texts.len() as u32;
+        assert_eq!(found, BTreeMap::from([("rose".to_owned(), (count, u64::from(count)))]));
+    }
+}

@@ -92,6 +92,8 @@ impl BloomFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
 
     #[test]
     fn what_was_put_in_passes_and_little_else() {
@@ -104,5 +106,39 @@ mod tests {
         }
         let empty = BloomFilter::new(0, 1 << 20);
         assert!((0..1000).all(|key| !empty.may_contain(0, key)));
+    }
+
+    #[test]
+    fn a_filter_holds_the_keys_of_its_units() {
+        let test = StageTest::against(
+            recipe("md5"),
+            &as_lines(&["one two", "three"]),
+            &as_lines(&["four", "five six"]),
+        );
+        let ctx = test.sketched();
+        let keys = |unit: usize| {
+            let codec = Postings { tagged: false };
+            let path = unit_file(&ctx, unit, "keys0.000000");
+            let mut records = Run::open(&path, ctx.label(Postings::KIND, codec.width())).unwrap().records();
+            let mut found = Vec::new();
+            while let Some(bytes) = records.next().unwrap() {
+                found.push(Posting::unpack(codec.get(bytes)).key);
+            }
+            found
+        };
+        let (first, all) = (BloomFilter::of(&ctx, 0..1).unwrap(), BloomFilter::of(&ctx, 0..2).unwrap());
+        assert_eq!((keys(0).len(), keys(1).len()), (2, 2));
+        assert!(keys(0).into_iter().all(|key| first.may_contain(0, key) && all.may_contain(0, key)));
+        assert!(keys(1).into_iter().all(|key| all.may_contain(0, key)));
+        let none = BloomFilter::of(&ctx, 0..0).unwrap();
+        assert!(!keys(0).into_iter().any(|key| none.may_contain(0, key)));
+    }
+
+    #[test]
+    fn memory_bounds_a_filter() {
+        assert_eq!(BloomFilter::new(0, 1 << 20).blocks.len(), 1);
+        // Twelve bits for each key, in blocks of 64 bytes.
+        assert_eq!(BloomFilter::new(10_000, u64::MAX).blocks.len(), 15_000usize.div_ceil(64));
+        assert_eq!(BloomFilter::new(10_000, 640).blocks.len(), 10);
     }
 }

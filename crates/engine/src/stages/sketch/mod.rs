@@ -762,6 +762,14 @@ fn put_names(out: &mut Vec<u8>, id: &str, url: Option<&str>, field: Option<&str>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::JobRecipe;
+    use crate::catalogue::Catalogue;
+    use crate::store::file::Run;
+    use crate::store::sort::{Codec, Postings};
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use lookalike_corpus::Format;
+    use lookalike_model::Media;
 
     #[test]
     fn rows_are_read_back() {
@@ -802,5 +810,151 @@ mod tests {
         ] {
             assert_eq!(host(url), expected, "{url}");
         }
+    }
+
+    #[test]
+    fn a_group_is_a_host_without_case_or_the_value_of_a_field() {
+        let secret = Secret::new(5);
+        let document = |url| Document::from_text("x", url, Media::Text, "words");
+        let of = |by: Option<&Within>, url| Group::of(by, &Keep::First, &document(url), &secret);
+        assert_eq!(of(None, Some("http://a.org")), Group::default());
+        let host = |url| of(Some(&Within::Host), url);
+        assert_eq!(host(Some("http://A.org/x")), host(Some("https://a.ORG:8080/y")));
+        assert_ne!(host(Some("http://a.org")), host(Some("http://b.org")));
+        assert!(host(None) != Group::default() && host(None) != host(Some("")));
+        let field = Within::Field("f".to_owned());
+        assert_eq!(
+            of(Some(&field), Some("http://a.org")),
+            host(None),
+            "documents without a value are together"
+        );
+    }
+
+    #[test]
+    fn equal_words_in_different_groups_have_different_digests() {
+        let secret = Secret::new(5);
+        let mut features = Features::default();
+        let mut analyser = lookalike_text::Analyser::with_secret(&lookalike_text::Profile::web(), &secret);
+        analyser.read("...", &mut features);
+        assert_eq!(Group::named(Some("a"), &secret).digest(&features, &secret), 0);
+        analyser.read("one two", &mut features);
+        let digest = |group: Group| group.digest(&features, &secret);
+        assert_ne!(digest(Group::named(Some("a"), &secret)), digest(Group::named(Some("b"), &secret)));
+        assert_eq!(digest(Group::named(Some("a"), &secret)), digest(Group::named(Some("a"), &secret)));
+        assert_ne!(digest(Group::default()), 0);
+    }
+
+    #[test]
+    fn rows_are_counted_for_the_shards_that_end_in_a_batch() {
+        let row = |words, text| Row { words, text, ..Row::default() };
+        let end = |before, kind| pipeline::ShardEnd {
+            before,
+            format: Format::Jsonl,
+            skipped: vec![(kind, 2)],
+            digest: Some(9),
+        };
+        let mut batch = SketchedBatch {
+            rows: vec![row(1, 5), row(Row::REJECTED, 0), row(2, 3)],
+            ends: vec![end(2, "request"), end(2, "info")],
+            ..SketchedBatch::default()
+        };
+        let (mut open, mut done) = (ShardMeta { records: 4, ..ShardMeta::new() }, Vec::new());
+        open.take(&mut batch, &mut done);
+        assert_eq!(
+            done.iter().map(|meta| (meta.records, meta.rejected, meta.text_bytes)).collect::<Vec<_>>(),
+            [(6, 1, 5), (0, 0, 0)]
+        );
+        assert_eq!(
+            (done[0].format.as_str(), done[0].digest, done[0].skipped["request"]),
+            ("jsonl", Some(9), 2)
+        );
+        assert_eq!((open.records, open.text_bytes, open.format.as_str()), (1, 3, ""));
+        let unit = UnitMeta {
+            shards: done,
+            key_runs: vec![],
+            method_counts: vec![],
+            spooled: false,
+            seekable: false,
+        };
+        assert_eq!(unit.records(), 6);
+    }
+
+    #[test]
+    fn counts_of_methods_are_added() {
+        let mut sum = MethodCounts { keys: 1, unsigned: 2, bytes: 3 };
+        sum.add(&MethodCounts { keys: 10, unsigned: 20, bytes: 30 });
+        assert_eq!(sum, MethodCounts { keys: 11, unsigned: 22, bytes: 33 });
+    }
+
+    #[test]
+    fn a_unit_is_whole_with_all_of_its_files() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one", "two"]));
+        let ctx = test.context();
+        let whole = || is_whole(&ctx.work, ctx.stamp, 0).unwrap();
+        assert!(!whole());
+        sketch(&ctx).unwrap();
+        assert!(whole() && !is_whole(&ctx.work, ctx.stamp, 1).unwrap());
+        std::fs::remove_file(unit_file(&ctx, 0, "keys0.000000")).unwrap();
+        assert!(!whole());
+    }
+
+    /// The documents that have keys, by unit.
+    fn posted(ctx: &Context<'_>) -> Vec<Vec<u32>> {
+        let catalogue = Catalogue::load(ctx).unwrap();
+        let codec = Postings { tagged: false };
+        let documents = |(path, _): (PathBuf, u32)| {
+            let mut records = Run::open(&path, ctx.label(Postings::KIND, codec.width())).unwrap().records();
+            let mut found = Vec::new();
+            while let Some(bytes) = records.next().unwrap() {
+                found.push(Posting::unpack(codec.get(bytes)).document);
+            }
+            found.sort_unstable();
+            found
+        };
+        catalogue.key_runs(ctx, 0).into_iter().map(documents).collect()
+    }
+
+    #[test]
+    fn of_a_second_corpus_only_keys_that_the_first_may_have_are_kept() {
+        let (left, right) = (as_lines(&["one two", "three"]), as_lines(&["four", "one two", "five"]));
+        let compared = StageTest::against(JobRecipe { task: Task::Compare, ..recipe("md5") }, &left, &right);
+        assert_eq!(posted(&compared.sketched()), [vec![0, 1], vec![1]]);
+        let removed = StageTest::against(recipe("md5"), &left, &right);
+        assert_eq!(posted(&removed.sketched()), [vec![0, 1], vec![0, 1, 2]]);
+    }
+
+    #[test]
+    fn documents_without_words_have_a_row_and_no_keys() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["...", "one two"]));
+        let ctx = test.sketched();
+        assert_eq!(posted(&ctx), [vec![1]]);
+        let mut rows = Vec::new();
+        Catalogue::load(&ctx)
+            .unwrap()
+            .rows(&ctx, |_, row| {
+                rows.push((row.words, row.text, row.digest == 0, row.id == 0));
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(rows, [(0, 3, true, false), (2, 7, false, false)]);
+    }
+
+    #[test]
+    fn values_of_an_order_stand_behind_the_other_fields() {
+        let recipe = JobRecipe {
+            keep: "field:score".to_owned(),
+            within: Some("site".to_owned()),
+            order: Some("date".to_owned()),
+            ..recipe("md5")
+        };
+        let line = "{\"score\":\"5\",\"site\":\"s\",\"date\":\"2020\",\"text\":\"one\"}\n";
+        let test = StageTest::new(recipe, line);
+        let ctx = test.context();
+        sketch(&ctx).unwrap();
+        let mut records = Run::open(&unit_file(&ctx, 0, "values"), ctx.label("values", 1)).unwrap().records();
+        let mut value = [0; 8];
+        assert!(records.take(&mut value).unwrap());
+        assert_eq!(value, *b"\x04\0\0\x002020");
+        assert!(!records.take(&mut value).unwrap());
     }
 }

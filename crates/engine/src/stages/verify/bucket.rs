@@ -460,3 +460,204 @@ impl Judge for ResidentJudge<'_, '_> {
         Ok(any(self.ctx, measured))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sets::Piece;
+    use super::*;
+    use crate::JobRecipe;
+    use crate::catalogue::Catalogue;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    /// Twenty documents of which nothing matters but their numbers.
+    fn test(recipe: JobRecipe) -> StageTest {
+        StageTest::new(recipe, &as_lines(&["word"; 20]))
+    }
+
+    fn pairs_of(recipe: JobRecipe) -> JobRecipe {
+        JobRecipe { task: Task::Pairs, ..recipe }
+    }
+
+    /// Judges documents with these sets, paired so; `members` are equal to others.
+    fn judged(
+        recipe: JobRecipe,
+        sets: &[Vec<u64>],
+        pairs: &[(u32, u32)],
+        members: &[(u32, u32)],
+        parallel: bool,
+    ) -> PartResult {
+        let test = test(recipe);
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let documents: Vec<u32> = (0..sets.len() as u32).map(|place| 10 + place).collect();
+        let mut resident = Resident::new(documents.clone());
+        let mut piece = Piece::default();
+        for (place, set) in (0..).zip(sets) {
+            piece.values.extend_from_slice(set);
+            piece.ends.push((place, piece.values.len()));
+        }
+        resident.take(piece);
+        let part = Part { documents, pairs: pairs.to_vec(), members: members.to_vec(), ..Part::default() };
+        let judge = PartJudge { ctx: &ctx, part: &part, resident: &resident, parallel };
+        let keep_order = KeepOrder::new(&ctx, &catalogue).unwrap();
+        judge.run(&mut Lookup::new(&ctx, &catalogue), &keep_order).unwrap()
+    }
+
+    /// Sets of twenty values each, of which the second shares 19 with the first, the third 18, and the last none.
+    fn sets() -> Vec<Vec<u64>> {
+        vec![(0..20).collect(), (1..21).collect(), (2..22).collect(), (50..70).collect()]
+    }
+
+    fn removal(document: u32, witness: u32, similarity: f64, via: u32) -> Removal {
+        Removal { document, witness, similarity, via }
+    }
+
+    #[test]
+    fn copies_go_for_the_first_and_no_pair_is_measured_in_vain() {
+        for parallel in [false, true] {
+            let pairs = [(0, 1), (0, 2), (1, 2), (2, 3)];
+            let found = judged(recipe("md5"), &sets(), &pairs, &[], parallel);
+            assert_eq!(found.removals, [removal(11, 10, 19.0 / 21.0, 10), removal(12, 10, 18.0 / 22.0, 10)]);
+            assert!(found.pairs.is_empty());
+            let tally = found.tally;
+            // The last document is held against the witness of its only neighbour.
+            assert_eq!((tally.verified, tally.reached, tally.hops), (2, 2, 1));
+        }
+    }
+
+    #[test]
+    fn equal_documents_go_with_the_one_that_leads_them() {
+        let found = judged(recipe("md5"), &sets(), &[(0, 1)], &[(15, 0), (16, 1)], false);
+        let expected =
+            [removal(11, 10, 19.0 / 21.0, 10), removal(15, 10, 1.0, 10), removal(16, 10, 19.0 / 21.0, 10)];
+        assert_eq!(found.removals, expected);
+    }
+
+    #[test]
+    fn whole_components_may_go_for_their_first() {
+        let recipe = JobRecipe { cluster: ClusterRule::Components, ..recipe("md5") };
+        let chain: Vec<Vec<u64>> = (0..3).map(|n| (2 * n..2 * n + 20).collect()).collect();
+        let found = judged(recipe, &chain, &[(0, 1), (1, 2)], &[], false);
+        assert_eq!(found.removals, [removal(11, 10, 18.0 / 22.0, 10), removal(12, 10, 16.0 / 24.0, 11)]);
+        assert_eq!((found.tally.verified, found.tally.reached), (2, 2));
+    }
+
+    #[test]
+    fn pairs_that_reach_the_threshold_are_listed() {
+        let found = judged(pairs_of(recipe("md5")), &sets(), &[(0, 1), (0, 2), (0, 3)], &[], false);
+        let near = NEAR | NEAR_BACK;
+        let item = |b, similarity: f64| (couple(10, b), similarity.to_bits(), similarity.to_bits(), near);
+        assert_eq!(found.pairs, [item(11, 19.0 / 21.0), item(12, 18.0 / 22.0)]);
+        assert!(found.removals.is_empty());
+        assert_eq!((found.tally.verified, found.tally.reached), (3, 2));
+    }
+
+    #[test]
+    fn pairs_below_the_threshold_are_listed_where_all_are_asked_for() {
+        let recipe = JobRecipe { all: true, ..pairs_of(recipe("md5")) };
+        let far: Vec<Vec<u64>> = vec![(0..20).collect(), (10..30).collect(), (50..70).collect()];
+        let found = judged(recipe, &far, &[(0, 1), (0, 2)], &[], false);
+        let third: f64 = 10.0 / 30.0;
+        let expected = [(couple(10, 11), third.to_bits(), third.to_bits(), 0), (couple(10, 12), 0, 0, 0)];
+        assert_eq!(found.pairs, expected);
+    }
+
+    #[test]
+    fn containment_may_reach_the_threshold_one_way() {
+        let recipe = JobRecipe { similarity: Similarity::Containment, ..pairs_of(recipe("md5")) };
+        let found = judged(recipe, &[(0..10).collect(), (0..40).collect()], &[(0, 1)], &[], false);
+        assert_eq!(found.pairs, [(couple(10, 11), 1f64.to_bits(), 0.25f64.to_bits(), NEAR)]);
+    }
+
+    #[test]
+    fn a_stop_is_heard_before_anything_is_decided() {
+        let test = test(recipe("md5"));
+        let ctx = test.sketched();
+        test.watch.stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        let done = of_each(&ctx, &[1, 2, 3], false, |number: &u32| *number);
+        assert!(matches!(done, Err(EngineError::Stopped)));
+    }
+
+    #[test]
+    fn each_item_is_worked_on_in_its_place() {
+        let test = test(recipe("md5"));
+        let ctx = test.context();
+        let items: Vec<u64> = (0..1000).collect();
+        let expected: Vec<u64> = (0..1000).map(|number| number * 2).collect();
+        for parallel in [false, true] {
+            assert_eq!(of_each(&ctx, &items, parallel, |number| number * 2).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn pairs_are_measured_to_a_tenth_below_the_threshold() {
+        let floor_of = |threshold: &str, all| {
+            let test = test(JobRecipe { threshold: threshold.to_owned(), all, ..recipe("md5") });
+            floor(&test.context())
+        };
+        assert_eq!(floor_of("0.8", false), "0.7".parse().unwrap());
+        assert_eq!(floor_of("0.05", false), Threshold::LOWEST);
+        assert_eq!(floor_of("0.8", true), Threshold::LOWEST);
+    }
+
+    #[test]
+    fn where_nothing_was_measured_a_method_has_no_number() {
+        let of = |verified| {
+            let test = test(JobRecipe { verified, ..recipe("md5") });
+            let measured = Measured { forward: 0.3, backward: 0.4, reached: false, reached_back: false };
+            let ctx = test.context();
+            (any(&ctx, None), any(&ctx, Some(measured)))
+        };
+        assert_eq!(of(true), (0.0, 0.3));
+        let (none, some) = of(false);
+        assert!(none.is_nan() && some == 0.3);
+    }
+
+    #[test]
+    fn a_pair_counts_by_the_greater_of_its_similarities() {
+        let test = test(recipe("md5"));
+        let (ctx, mut tally) = (test.context(), Tally::default());
+        let measured = Measured { forward: 0.2, backward: 0.9, reached: false, reached_back: true };
+        count(&ctx, &mut tally, [9, 4], Some(measured));
+        count(&ctx, &mut tally, [1, 2], None);
+        assert_eq!((tally.verified, tally.reached), (2, 1));
+        assert_eq!(tally.random, [Sample { a: 4, b: 9, similarity: 0.9 }]);
+        assert_eq!(tally.histogram.iter().sum::<u64>(), 1);
+    }
+
+    #[test]
+    fn places_of_a_view_count_on_to_its_second_piece() {
+        let test = test(recipe("md5"));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        let piece = |documents: Vec<u32>, set: Vec<u64>| {
+            let mut resident = Resident::new(documents);
+            resident.take(Piece { ends: vec![(0, set.len())], values: set });
+            resident
+        };
+        let (first, second) = (piece(vec![3, 5], vec![1, 2]), piece(vec![9], vec![1, 2, 3]));
+        let view = PairView::new(&ctx, &first, Some(&second), &mut lookup).unwrap();
+        assert_eq!([0, 1, 2].map(|place| view.document(place)), [3, 5, 9]);
+        assert_eq!((view.set(0), view.set(2)), (&[1, 2][..], &[1, 2, 3][..]));
+        let measured = view.compare(&ctx.measure, 0, 2, Threshold::LOWEST).unwrap();
+        assert!((measured.forward - 2.0 / 3.0).abs() < 1e-12);
+        assert!(!view.apart(0, 2));
+    }
+
+    #[test]
+    fn documents_of_different_groups_are_apart() {
+        let line = |site: &str| format!("{{\"text\":\"word\",\"site\":\"{site}\"}}\n");
+        let recipe = JobRecipe { within: Some("site".to_owned()), ..recipe("md5") };
+        let test = StageTest::new(recipe, &["a", "b", "a"].map(line).concat());
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        let resident = Resident::with_records(&ctx, &mut lookup, vec![0, 1, 2]).unwrap();
+        let view = PairView::new(&ctx, &resident, None, &mut lookup).unwrap();
+        assert!(view.apart(0, 1) && view.apart(1, 2) && !view.apart(0, 2));
+        let candidate = |a, b| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
+        assert!(view.promising(&ctx, &candidate(0, 2)) && !view.promising(&ctx, &candidate(0, 1)));
+    }
+}

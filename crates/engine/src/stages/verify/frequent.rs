@@ -119,4 +119,25 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn values_of_one_set_alone_are_not_frequent() {
+        let find = |sets: &[&[u64]]| Frequent::find(sets.iter().copied()).map(|frequent| frequent.count);
+        assert_eq!(find(&[&[1, 2], &[3, 4]]), None);
+        assert_eq!(find(&[&[1, 2, 3], &[2, 3, 4]]), Some(2));
+        assert_eq!(find(&[&[], &[]]), None);
+    }
+
+    #[test]
+    fn the_most_frequent_values_become_bits_where_there_are_too_many() {
+        let many: Vec<u64> = (0..MAX_FREQUENT as u64 + 100).map(lookalike_text::hash::mix).collect();
+        let often = many[MAX_FREQUENT + 50];
+        let sets = [many.as_slice(), &many, &[often]];
+        let frequent = Frequent::find(sets.into_iter()).unwrap();
+        assert_eq!((frequent.count, frequent.words()), (MAX_FREQUENT, MAX_FREQUENT / 64));
+        assert_ne!(frequent.slots[frequent.slot(often)].1, FREE);
+        let (mut set, mut row) = (many.clone(), vec![0; frequent.words()]);
+        assert_eq!(frequent.divide(&mut set, &mut row), 100);
+        assert_eq!(row.iter().map(|word| word.count_ones() as usize).sum::<usize>(), MAX_FREQUENT);
+    }
 }

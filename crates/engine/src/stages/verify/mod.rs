@@ -589,3 +589,181 @@ impl Codec for Pairs {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn flags_turn_round_and_back(flags: u16) {
+            let turned = swapped(flags);
+            prop_assert_eq!(turned & NEAR > 0, flags & NEAR_BACK > 0);
+            prop_assert_eq!(turned & NEAR_BACK > 0, flags & NEAR > 0);
+            prop_assert_eq!(turned & !(NEAR | NEAR_BACK), flags & !(NEAR | NEAR_BACK));
+            prop_assert_eq!(swapped(turned), flags);
+        }
+
+        #[test]
+        fn pairs_are_read_back(pair: u64, forward: u64, backward: u64, flags: u16) {
+            let mut bytes = [0; 26];
+            Pairs.put((pair, forward, backward, flags), &mut bytes);
+            prop_assert_eq!(bytes.len(), Pairs.width());
+            prop_assert_eq!(Pairs.get(&bytes), (pair, forward, backward, flags));
+        }
+
+        #[test]
+        fn removals_are_read_back(document: u32, witness: u32, via: u32, similarity in 0.0f64..=1.0) {
+            let removal = Removal { document, witness, similarity, via };
+            let bytes = Removals::encode(removal);
+            prop_assert_eq!(bytes.len(), Removals.width());
+            prop_assert_eq!(Removals::removal(Removals.get(&bytes)), removal);
+        }
+    }
+
+    #[test]
+    fn flags_of_methods_do_not_meet_those_of_the_threshold() {
+        let methods: PairFlags = (0..MOST_METHODS).map(|method| 1 << method).sum();
+        assert_eq!(methods & (NEAR | NEAR_BACK), 0);
+        assert_ne!(NEAR, NEAR_BACK);
+    }
+
+    #[test]
+    fn what_was_decided_is_found_in_order() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        for name in ["lonely.decided", "b000001.decided", "b000000.decided", "b000000.done", "decided"] {
+            std::fs::write(ctx.file(name), "").unwrap();
+        }
+        let expected = ["b000000.decided", "b000001.decided", "lonely.decided"].map(|name| ctx.file(name));
+        assert_eq!(decision_files(&ctx).unwrap(), expected);
+    }
+
+    fn read_removals(ctx: &Context<'_>, name: &str) -> Vec<(u32, u32, f64)> {
+        let mut records = Run::open(&ctx.file(name), Removals::label(ctx)).unwrap().records();
+        let mut found = Vec::new();
+        while let Some(bytes) = records.next().unwrap() {
+            let removal = Removals::removal(Removals.get(bytes));
+            found.push((removal.document, removal.witness, removal.similarity));
+        }
+        found
+    }
+
+    #[test]
+    fn removals_are_written_by_document() {
+        let test = StageTest::new(recipe("md5"), "");
+        let ctx = test.context();
+        let removal = |document| Removal { document, witness: 0, similarity: 0.5, via: 0 };
+        write_removals(&ctx, &ctx.file("removals"), [5, 2, 9].map(removal).to_vec()).unwrap();
+        assert_eq!(read_removals(&ctx, "removals"), [(2, 0, 0.5), (5, 0, 0.5), (9, 0, 0.5)]);
+    }
+
+    #[test]
+    fn pairs_of_a_job_that_lists_them_and_removals_of_others_are_written() {
+        for (task, pairs) in [(Task::Dedup, false), (Task::Pairs, true)] {
+            let test = StageTest::new(JobRecipe { task, ..recipe("md5") }, "");
+            let ctx = test.context();
+            let part = |n: u32| PartResult {
+                tally: Tally { verified: 2, ..Tally::default() },
+                removals: vec![Removal { document: n, witness: 0, similarity: 0.9, via: 0 }],
+                pairs: vec![(couple(0, n), 1, 2, NEAR)],
+            };
+            let mut tally = Tally::default();
+            write_results(&ctx, &ctx.file("out"), vec![part(7), part(3)], &mut tally).unwrap();
+            assert_eq!(tally.verified, 4);
+            if pairs {
+                assert_eq!(Run::open(&ctx.file("out"), Pairs::label(&ctx)).unwrap().count(), 2);
+            } else {
+                assert_eq!(read_removals(&ctx, "out"), [(3, 0, 0.9), (7, 0, 0.9)]);
+            }
+        }
+    }
+
+    /// Decides the equal documents of a job without candidates.
+    fn lonely(test: &StageTest) -> Vec<(u32, u32, f64)> {
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
+        group::import_candidates(&ctx, std::iter::empty(), 0).unwrap();
+        let partition = Partition::new(&ctx, &catalogue).unwrap();
+        assert_eq!(partition.buckets, 0);
+        let keep_order = KeepOrder::new(&ctx, &catalogue).unwrap();
+        isolated_classes(&ctx, &catalogue, &partition, &keep_order).unwrap();
+        read_removals(&ctx, "lonely.decided")
+    }
+
+    #[test]
+    fn of_equal_documents_the_first_in_keep_order_stays() {
+        let lines: String = [("b", 2), ("x", 5), ("b", 9), ("x", 4), ("b", 9)]
+            .map(|(text, score)| format!("{{\"text\":\"{text}\",\"score\":\"{score}\"}}\n"))
+            .concat();
+        let removals = |keep: &str| {
+            let mut found =
+                lonely(&StageTest::new(JobRecipe { keep: keep.to_owned(), ..recipe("md5") }, &lines));
+            found.sort_by_key(|removal| removal.0);
+            found
+        };
+        assert_eq!(removals("first"), [(2, 0, 1.0), (3, 1, 1.0), (4, 0, 1.0)]);
+        assert_eq!(removals("field:score:desc"), [(0, 2, 1.0), (3, 1, 1.0), (4, 2, 1.0)]);
+        assert_eq!(removals("field:score"), [(1, 3, 1.0), (2, 0, 1.0), (4, 0, 1.0)]);
+    }
+
+    #[test]
+    fn equal_documents_to_compare_with_all_stay() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["a", "a"]), &as_lines(&["a", "b", "a"]));
+        assert_eq!(lonely(&test), [(2, 0, 1.0), (4, 0, 1.0)]);
+    }
+
+    #[test]
+    fn only_jobs_that_keep_documents_by_stars_leave_pairs_unmeasured() {
+        let asked = |recipe: JobRecipe| {
+            let test = StageTest::new(recipe, "");
+            let ctx = test.context();
+            (measures_all(&ctx), needs_records(&ctx))
+        };
+        let plain = || recipe("md5");
+        assert_eq!(asked(plain()), (false, false));
+        assert_eq!(asked(JobRecipe { cluster: ClusterRule::Components, ..plain() }), (true, false));
+        assert_eq!(asked(JobRecipe { task: Task::Pairs, ..plain() }), (true, false));
+        assert_eq!(asked(JobRecipe { task: Task::Compare, ..plain() }), (true, true));
+        assert_eq!(asked(JobRecipe { verified: false, ..plain() }), (true, true));
+    }
+
+    /// Words with these numbers.
+    fn words(numbers: impl Iterator<Item = u32>) -> String {
+        numbers.map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn stages_of_any_bucket_size_decide_the_same() {
+        // The first three are near each other, the others are not; words are shingles.
+        let texts = [words(0..20), words(1..21), words(2..22), words(50..70), words(100..120), words(0..20)];
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for bucket_bytes in [None, Some(4000), Some(64)] {
+            let recipe = JobRecipe { shingle: 1, ..recipe("exact") };
+            let test = StageTest::new(recipe, &as_lines(&texts));
+            let mut ctx = test.sketched();
+            ctx.bucket_bytes = bucket_bytes;
+            let catalogue = Catalogue::load(&ctx).unwrap();
+            collapse::collapse(&ctx, &catalogue).unwrap();
+            let candidate = |(a, b)| Candidate { a, b, shared: [60, 0, 0, 0, 0, 0, 0, 0] };
+            group::import_candidates(&ctx, [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate), 0)
+                .unwrap();
+            let tally = verify(&ctx, &catalogue).unwrap();
+            let mut found: Vec<(u32, u32, f64)> = decision_files(&ctx)
+                .unwrap()
+                .iter()
+                .flat_map(|path| read_removals(&ctx, path.file_name().unwrap().to_str().unwrap()))
+                .collect();
+            found.sort_by_key(|removal| removal.0);
+            assert_eq!(found, [(1, 0, 19.0 / 21.0), (2, 0, 18.0 / 22.0), (5, 0, 1.0)], "{bucket_bytes:?}");
+            assert_eq!(tally.reached, 2, "{bucket_bytes:?}");
+            // What is done is read again.
+            assert_eq!(verify(&ctx, &catalogue).unwrap(), tally);
+        }
+    }
+}

@@ -143,3 +143,80 @@ impl Adjacency for NeighbourFile {
         Ok(&self.buffer)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Measured;
+    use crate::stages::verify::star::Edge;
+    use crate::tests::context::StageTest;
+    use crate::tests::recipe;
+    use proptest::prelude::*;
+
+    fn edge(a: u32, b: u32, similarity: f64) -> Edge {
+        let reached = similarity >= 0.8;
+        Edge { a, b, measured: Measured { forward: similarity, backward: 0.5, reached, reached_back: false } }
+    }
+
+    fn all(lists: &mut dyn Adjacency, nodes: u32) -> Vec<Vec<Neighbour>> {
+        let of = |node| {
+            let mut near = lists.of(node).unwrap().to_vec();
+            near.sort_by(|a, b| a.node.cmp(&b.node).then(a.similarity.total_cmp(&b.similarity)));
+            near
+        };
+        (0..nodes).map(of).collect()
+    }
+
+    #[test]
+    fn both_ends_of_a_pair_are_neighbours() {
+        let mut lists = NeighbourLists::new(4, &[edge(0, 2, 0.9)], Edge::ends);
+        let neighbour = |node, similarity, reached| Neighbour { similarity, node, measured: true, reached };
+        let found = all(&mut lists, 4);
+        assert_eq!(found, [vec![neighbour(2, 0.9, true)], vec![], vec![neighbour(0, 0.5, false)], vec![]]);
+        assert_eq!((lists.range_of(0), lists.range_of(1), lists.range_of(2)), (0..1, 1..1, 1..2));
+    }
+
+    #[test]
+    fn candidates_are_not_measured_until_they_are() {
+        let mut lists = NeighbourLists::new(2, &[(0, 1)], |&(a, b)| Neighbour::ends(a, b));
+        assert!(lists.of(0).unwrap().iter().all(|near| !near.measured && !near.reached));
+        let measured = Measured { forward: 0.9, backward: 0.9, reached: true, reached_back: true };
+        lists.entries()[0].set_measured(Some(measured));
+        lists.entries()[1].set_measured(None);
+        let found = all(&mut lists, 2);
+        assert_eq!(found[0], [Neighbour { similarity: 0.9, node: 1, measured: true, reached: true }]);
+        assert_eq!(found[1], [Neighbour { similarity: 0.0, node: 0, measured: true, reached: false }]);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn neighbours_in_a_file_are_those_in_memory(
+            pairs in prop::collection::vec((0u32..9, 0u32..9, 0u32..=10), 0..30),
+            measured: bool,
+        ) {
+            let test = StageTest::new(recipe("md5"), "");
+            let ctx = test.context();
+            let edges: Vec<Edge> = pairs
+                .into_iter()
+                .filter(|(a, b, _)| a != b)
+                .map(|(a, b, tenths)| edge(a, b, f64::from(tenths) / 10.0))
+                .collect();
+            let ends = |edge: &Edge| if measured { edge.ends() } else { Neighbour::ends(edge.a, edge.b) };
+            let mut writer = EdgeWriter::new(&ctx, 1 << 16).unwrap();
+            edges.iter().for_each(|edge| writer.push(ends(edge)).unwrap());
+            let mut file = writer.finish(&ctx, 9, &ctx.file("neighbours")).unwrap();
+            let mut lists = NeighbourLists::new(9, &edges, ends);
+            prop_assert_eq!(all(&mut file, 9), all(&mut lists, 9));
+            prop_assert!(existing(&ctx.run_location("ends")).unwrap().is_empty());
+        }
+
+        #[test]
+        fn ends_are_read_back(node: u32, neighbour: u32, similarity: u64, flags: u8) {
+            let mut bytes = [0; 17];
+            Ends.put((node, neighbour, similarity, flags), &mut bytes);
+            prop_assert_eq!(bytes.len(), Ends.width());
+            prop_assert_eq!(Ends.get(&bytes), (node, neighbour, similarity, flags));
+        }
+    }
+}

@@ -440,3 +440,156 @@ impl Judge for DiskJudge<'_, '_> {
         Ok(bucket::any(ctx, measured))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::stages::verify::star::Removal;
+    use crate::store::file::Run;
+    use crate::store::sort::{Couples, couple};
+    use crate::store::symbols::{BlockBuilder, SpoolWriter};
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn candidates_by_piece_are_read_back(item in prop::array::uniform12(any::<u32>())) {
+            let mut bytes = [0; 4 * CANDIDATE_FIELDS];
+            CandidatesByPiece.put(item, &mut bytes);
+            prop_assert_eq!(CandidatesByPiece.width(), bytes.len());
+            prop_assert_eq!(CandidatesByPiece.get(&bytes), item);
+        }
+    }
+
+    /// A job on documents 0 to 4, of which the second and third are near the first.
+    fn test(recipe: JobRecipe) -> StageTest {
+        let words = |numbers: std::ops::Range<u32>| {
+            numbers.map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ")
+        };
+        let texts = [words(0..20), words(1..21), words(2..22), words(50..70), words(0..20)];
+        StageTest::new(JobRecipe { shingle: 1, ..recipe }, &as_lines(&texts.each_ref().map(String::as_str)))
+    }
+
+    /// Goes through the component of documents 0 to 3, of which document 4 equals the first, in so much memory.
+    fn run(ctx: &Context<'_>, memory: u64) -> Tally {
+        let catalogue = Catalogue::load(ctx).unwrap();
+        let spool = ctx.file("component.spool");
+        let mut writer = SpoolWriter::create(&spool, ctx.stamp).unwrap();
+        let (mut builder, mut bytes) = (BlockBuilder::with_limit(10), Vec::new());
+        gather::symbols(ctx, &catalogue, &|document| document < 4, &mut |document, symbols| {
+            builder.push(document, symbols);
+            builder.encode(&mut bytes);
+            Ok(())
+        })
+        .unwrap();
+        writer.push(&bytes).unwrap();
+        writer.finish().unwrap();
+        let candidate = |(a, b)| Candidate { a, b, shared: [60, 0, 0, 0, 0, 0, 0, 0] };
+        crate::stages::group::import_candidates(
+            ctx,
+            [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate),
+            0,
+        )
+        .unwrap();
+        let label = ctx.label(Couples::KIND, Couples.width());
+        let mut members = RunWriter::create(&ctx.file("members"), label).unwrap();
+        members.push(&couple(0, 4).to_le_bytes()).unwrap();
+        members.finish().unwrap();
+        let members = Run::open(&ctx.file("members"), label).unwrap().records();
+        let mut tally = Tally::default();
+        let keep_order = KeepOrder::new(ctx, &catalogue).unwrap();
+        let component = OversizedComponent::open(ctx, &catalogue, &spool, memory).unwrap();
+        let candidates = crate::stages::group::open_candidates(ctx).unwrap();
+        component.run(candidates, members, &keep_order, &ctx.file("out"), &mut tally).unwrap();
+        tally
+    }
+
+    fn removals(ctx: &Context<'_>) -> Vec<Removal> {
+        let mut records = Run::open(&ctx.file("out"), Removals::label(ctx)).unwrap().records();
+        let mut found = Vec::new();
+        while let Some(bytes) = records.next().unwrap() {
+            found.push(Removals::removal(Removals.get(bytes)));
+        }
+        found
+    }
+
+    fn removal(document: u32, similarity: f64) -> Removal {
+        Removal { document, witness: 0, similarity, via: 0 }
+    }
+
+    #[test]
+    fn a_component_is_decided_in_any_memory() {
+        for memory in [1, 500, 1 << 20] {
+            let test = test(recipe("exact"));
+            let ctx = test.sketched();
+            let tally = run(&ctx, memory);
+            let expected = [removal(1, 19.0 / 21.0), removal(2, 18.0 / 22.0), removal(4, 1.0)];
+            assert_eq!(removals(&ctx), expected, "{memory}");
+            assert_eq!(tally.reached, 2);
+            assert!(!ctx.file("neighbours").exists() && !ctx.file("placed.000000").exists());
+        }
+    }
+
+    #[test]
+    fn a_component_may_go_for_its_first_document() {
+        for memory in [1, 1 << 20] {
+            let test = test(JobRecipe { cluster: ClusterRule::Components, ..recipe("exact") });
+            let ctx = test.sketched();
+            run(&ctx, memory);
+            let found: Vec<(u32, u32)> =
+                removals(&ctx).iter().map(|one| (one.document, one.witness)).collect();
+            assert_eq!(found, [(1, 0), (2, 0), (4, 0)], "{memory}");
+        }
+    }
+
+    #[test]
+    fn pairs_of_a_component_are_listed_in_any_memory() {
+        for memory in [1, 500, 1 << 20] {
+            let test = test(JobRecipe { task: Task::Pairs, ..recipe("exact") });
+            let ctx = test.sketched();
+            run(&ctx, memory);
+            let mut records = Run::open(&ctx.file("out"), Pairs::label(&ctx)).unwrap().records();
+            let mut found = Vec::new();
+            while let Some(bytes) = records.next().unwrap() {
+                let (pair, forward, ..) = Pairs.get(bytes);
+                found.push((pair, f64::from_bits(forward)));
+            }
+            found.sort_by_key(|one| one.0);
+            let near = |a, b, shared: f64| (couple(a, b), shared / (40.0 - shared));
+            assert_eq!(found, [near(0, 1, 19.0), near(0, 2, 18.0), near(1, 2, 19.0)], "{memory}");
+        }
+    }
+
+    #[test]
+    fn comparisons_that_are_needed_come_by_kept_document() {
+        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let mut star = Star::new(3, &contenders);
+        let mut batch = NeighbourBatch::default();
+        for (node, near) in [(1, vec![0, 2]), (2, vec![0, 1])] {
+            let start = batch.entries.len();
+            batch
+                .entries
+                .extend(near.into_iter().map(|near| Neighbour { node: near, ..Neighbour::default() }));
+            batch.places.insert(node, start..batch.entries.len());
+        }
+        assert_eq!(batch.needed_comparisons(&star, &contenders[1..]), [], "nothing is kept yet");
+        /// Never asked: the first document has no neighbours.
+        struct Nobody;
+        impl Judge for Nobody {
+            fn candidate(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
+                unreachable!("it has no candidates")
+            }
+            fn near(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
+                unreachable!("it has no neighbours")
+            }
+            fn any(&mut self, _: u32, _: u32) -> Result<f64, EngineError> {
+                unreachable!("no components are asked for")
+            }
+        }
+        star.decide(&contenders[0], &[], &mut Nobody, &mut |_| Ok(())).unwrap();
+        assert_eq!(batch.needed_comparisons(&star, &contenders[1..]), [(0, 1, 0), (0, 2, 2)]);
+        assert_eq!((batch.of(1).len(), batch.of(7).len()), (2, 0));
+    }
+}

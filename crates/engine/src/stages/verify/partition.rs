@@ -181,6 +181,9 @@ impl DisjointSets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::JobRecipe;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
     use proptest::prelude::*;
 
     proptest! {
@@ -218,5 +221,72 @@ mod tests {
                 prop_assert!(!involved.get(document) || partition.is_oversized(partition.bucket_of(document)) || !alone);
             }
         }
+    }
+
+    proptest! {
+        #[test]
+        fn a_root_is_the_lowest_of_its_set(joins in prop::collection::vec((0u32..20, 0u32..20), 0..30)) {
+            let mut sets = DisjointSets::new(20);
+            let mut lowest: Vec<u32> = (0..20).collect();
+            for &(a, b) in &joins {
+                sets.join(a, b);
+                let (one, two) = (lowest[a as usize], lowest[b as usize]);
+                lowest.iter_mut().filter(|root| **root == one.max(two)).for_each(|root| *root = one.min(two));
+            }
+            for document in 0..20 {
+                prop_assert_eq!(sets.root(document), lowest[document as usize]);
+            }
+        }
+    }
+
+    #[test]
+    fn buckets_of_an_earlier_process_stay_under_a_larger_cap() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a"]));
+        let mut ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut capacity = |bytes| {
+            ctx.bucket_bytes = Some(bytes);
+            let found = capacity(&ctx, &catalogue).unwrap();
+            let stays = ctx.file("b000000.done").exists() && ctx.file("b000000.decided").exists();
+            for name in ["b000000.done", "b000000.decided", "buckets"] {
+                std::fs::write(ctx.file(name), "").unwrap();
+            }
+            (found, stays)
+        };
+        assert_eq!(capacity(1000), (1000, false));
+        assert_eq!(capacity(2000), (1000, true));
+        assert_eq!(capacity(1000), (1000, true));
+        assert_eq!(capacity(999), (999, false));
+        assert!(ctx.file("buckets").exists(), "it is no file of a bucket");
+    }
+
+    #[test]
+    fn sets_of_edit_similarity_have_a_value_for_each_character() {
+        let row = Row { words: 3, text: 17, ..Row::default() };
+        for (similarity, bytes) in [(Similarity::Jaccard, 24), (Similarity::Edit, 136)] {
+            let test = StageTest::new(JobRecipe { similarity, ..recipe("md5") }, "");
+            assert_eq!(set_bytes(&test.context(), &row), bytes, "{similarity}");
+        }
+    }
+
+    #[test]
+    fn documents_without_candidates_are_in_no_bucket() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e"]));
+        let mut ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
+        let candidate = |(a, b)| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
+        group::import_candidates(&ctx, [(0, 3), (2, 4)].into_iter().map(candidate), 0).unwrap();
+        let buckets = |ctx: &Context<'_>| {
+            let partition = Partition::new(ctx, &catalogue).unwrap();
+            let of: Vec<u32> = (0..5).map(|document| partition.bucket_of(document)).collect();
+            (of, partition.buckets, (0..2).map(|bucket| partition.is_oversized(bucket)).collect::<Vec<_>>())
+        };
+        assert_eq!(buckets(&ctx), (vec![0, NONE, 0, 0, 0], 1, vec![false, false]));
+        // Two units for each document, of 8 bytes, a record of 20 and 96 more, and two for a candidate: six for each component.
+        ctx.bucket_bytes = Some(6 * 64);
+        assert_eq!(buckets(&ctx), (vec![0, NONE, 1, 0, 1], 2, vec![false, false]));
+        ctx.bucket_bytes = Some(5 * 64);
+        assert_eq!(buckets(&ctx), (vec![0, NONE, 1, 0, 1], 2, vec![true, true]));
     }
 }

@@ -207,6 +207,8 @@ impl PromisingPairs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
 
     #[test]
     fn no_thread_is_left_alone_with_a_large_part() {
@@ -229,5 +231,71 @@ mod tests {
         assert_eq!(cut(Similarity::Edit, 2, 1 << 20), [vec![9000], vec![6500, 2000, 1]]);
         assert_eq!(cut(Similarity::Jaccard, 3, 1 << 20), [vec![9000, 6500], vec![2000, 1]]);
         assert_eq!(cut(Similarity::Edit, 1, 30_000), [vec![9000, 6500], vec![2000, 1]]);
+    }
+
+    fn threshold() -> lookalike_model::Threshold {
+        "0.8".parse().unwrap()
+    }
+
+    #[test]
+    fn parts_have_whole_components_and_their_equal_documents() {
+        let documents = vec![10, 11, 12, 13, 14];
+        let mut bits = Bits::new(20);
+        documents.iter().for_each(|&document| bits.set(document));
+        let shared = |keys| [keys, 0, 0, 0, 0, 0, 0, 0];
+        let promising = PromisingPairs {
+            documents,
+            ranks: RankedBits::new(bits),
+            pairs: vec![(0, 2), (3, 4)],
+            shared: vec![shared(5), shared(6)],
+        };
+        let parts = promising.cut(&[0, NONE, 0, 1, 1], &[100, 50], &[(11, 15), (12, 16), (11, 17)]);
+        let found: Vec<_> = parts
+            .iter()
+            .map(|part| (part.documents.clone(), part.pairs.clone(), part.members.clone(), part.bytes))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (vec![10, 12], vec![(0, 1)], vec![(16, 1)], 100),
+                (vec![13, 14], vec![(0, 1)], vec![], 50),
+                (vec![11], vec![], vec![(15, 0), (17, 0)], 0),
+            ]
+        );
+        assert_eq!(
+            parts.iter().map(|part| part.shared.clone()).collect::<Vec<_>>(),
+            [vec![shared(5)], vec![shared(6)], vec![]]
+        );
+    }
+
+    #[test]
+    fn work_grows_with_pairs_and_of_edit_distance_with_their_lengths() {
+        let part = Part { documents: vec![0, 1], pairs: vec![(0, 1); 3], bytes: 1600, ..Part::default() };
+        let work = |similarity| part.work(&Measure { similarity, threshold: threshold(), shingle: 5 });
+        // 200 symbols, 100 of each document.
+        assert_eq!(work(Similarity::Edit), 200 + 3 * 100);
+        assert_eq!(work(Similarity::Jaccard), 200);
+        let many = Part { pairs: vec![(0, 1); 100], ..part };
+        assert_eq!(
+            many.work(&Measure { similarity: Similarity::Jaccard, threshold: threshold(), shingle: 5 }),
+            800
+        );
+    }
+
+    #[test]
+    fn candidates_that_are_told_apart_are_in_no_part() {
+        // Digests tell all but the first and the third apart.
+        let test = StageTest::new(recipe("md5"), &as_lines(&["one two", "three", "one two", "four"]));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let candidate = |(a, b)| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
+        crate::stages::group::import_candidates(&ctx, [(0, 1), (0, 2), (2, 3)].into_iter().map(candidate), 0)
+            .unwrap();
+        let open = || crate::stages::group::open_candidates(&ctx);
+        let found = parts(&ctx, &catalogue, open, &[(1, 9)], u64::MAX).unwrap();
+        let documents: Vec<Vec<u32>> = found.iter().map(|part| part.documents.clone()).collect();
+        assert_eq!(documents, [vec![0, 2], vec![1]]);
+        assert_eq!((found[0].pairs.as_slice(), found[0].bytes), (&[(0, 1)][..], 2 * 2 * 8));
+        assert_eq!(found[1].members, [(9, 0)]);
     }
 }

@@ -396,3 +396,209 @@ impl SpooledDocuments {
         self.cache.get(&place).map_or(&[], Vec::as_slice)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::catalogue::Catalogue;
+    use crate::store::symbols::{BlockBuilder, SpoolWriter};
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+    use proptest::prelude::*;
+
+    fn test() -> StageTest {
+        StageTest::new(
+            JobRecipe { shingle: 1, ..recipe("md5") },
+            &as_lines(&["one", "two", "three", "four", "five"]),
+        )
+    }
+
+    fn piece(sets: &[(u32, &[u64])]) -> Piece {
+        let mut piece = Piece::default();
+        for (place, set) in sets {
+            piece.values.extend_from_slice(set);
+            piece.ends.push((*place, piece.values.len()));
+        }
+        piece
+    }
+
+    #[test]
+    fn sets_are_found_in_the_pieces_that_came() {
+        let mut resident = Resident::new(vec![3, 5, 9]);
+        assert_eq!((resident.set(1), resident.record(0, 20)), (&[][..], &[][..]), "nothing has come yet");
+        resident.take(piece(&[(2, &[7, 8]), (0, &[1])]));
+        resident.take(piece(&[(1, &[4, 5, 6])]));
+        assert_eq!([resident.set(0), resident.set(1), resident.set(2)], [&[1][..], &[4, 5, 6], &[7, 8]]);
+        assert_eq!([3, 5, 9, 4].map(|document| resident.index(document)), [Some(0), Some(1), Some(2), None]);
+        assert_eq!(resident.documents(), [3, 5, 9]);
+        let buffer = resident.into_buffer();
+        assert!(buffer.is_empty() && buffer.capacity() >= 3);
+    }
+
+    #[test]
+    fn symbols_wait_in_pieces_of_whole_documents() {
+        let lengths = [PIECE, 1, PIECE - 1, 5];
+        let mut pending = PendingSymbols::default();
+        for (document, length) in (0..).zip(lengths) {
+            pending.symbols.resize(pending.symbols.len() + length, u64::from(document));
+            pending.documents.push((document, pending.symbols.len()));
+        }
+        let found: Vec<(usize, Vec<u32>)> = pending
+            .chunks()
+            .into_iter()
+            .map(|(symbols, documents)| {
+                (symbols.len(), documents.iter().map(|(document, _)| *document).collect())
+            })
+            .collect();
+        assert_eq!(found, [(PIECE, vec![0]), (PIECE, vec![1, 2]), (5, vec![3])]);
+        assert!(PendingSymbols::default().chunks().is_empty());
+    }
+
+    #[test]
+    fn symbols_become_sets_whatever_their_order() {
+        let test = test();
+        let ctx = test.context();
+        let mut resident = Resident::new(vec![2, 4, 6]);
+        resident.add(&ctx, 6, &[1, 2, 2, 1]);
+        resident.add(&ctx, 2, &[2, 1]);
+        resident.add(&ctx, 4, &[1, 2, 3]);
+        resident.finish_loading(&ctx);
+        assert_eq!(resident.set(0), resident.set(2), "a set has each value once");
+        assert_eq!([0, 1, 2].map(|place| resident.set(place).len()), [2, 3, 2]);
+        let measured = resident.compare(&ctx.measure, 0, 1, Threshold::LOWEST).unwrap();
+        assert!((measured.forward - 2.0 / 3.0).abs() < 1e-12);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn bits_change_no_similarity(sets in prop::collection::vec(prop::collection::btree_set(0u64..60, 0..40), 2..12)) {
+            let test = test();
+            let ctx = test.context();
+            let sets: Vec<Vec<u64>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
+            let filled = || {
+                let mut resident = Resident::new((0..sets.len() as u32).collect());
+                let sets: Vec<(u32, &[u64])> = (0..).zip(sets.iter().map(Vec::as_slice)).collect();
+                resident.take(piece(&sets));
+                resident
+            };
+            let (plain, mut divided) = (filled(), filled());
+            divided.prepare_for(&ctx, 1000);
+            for a in 0..sets.len() as u32 {
+                for b in 0..sets.len() as u32 {
+                    for floor in [Threshold::LOWEST, ctx.measure.threshold] {
+                        let expected = plain.compare(&ctx.measure, a, b, floor);
+                        prop_assert_eq!(divided.compare(&ctx.measure, a, b, floor), expected);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_comparisons_and_unverified_ones_need_no_bits() {
+        let test = test();
+        let ctx = test.context();
+        let filled = |ctx: &Context<'_>, pairs: usize| {
+            let mut resident = Resident::new(vec![0, 1]);
+            resident.take(piece(&[(0, &[1, 2, 3]), (1, &[1, 2, 3])]));
+            resident.prepare_for(ctx, pairs);
+            resident.rows.is_some()
+        };
+        assert!(filled(&ctx, 2 * MANY_PAIRS) && !filled(&ctx, 2 * MANY_PAIRS - 1));
+        let unverified = StageTest::new(JobRecipe { verified: false, ..recipe("md5") }, "");
+        assert!(!filled(&unverified.context(), 2 * MANY_PAIRS));
+    }
+
+    #[test]
+    fn records_are_those_of_the_documents() {
+        let test = test();
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        let width = ctx.panel.width();
+        let resident = Resident::with_records(&ctx, &mut lookup, vec![1, 4]).unwrap();
+        assert_eq!(resident.record(0, width), lookup.record(1).unwrap());
+        assert_eq!(resident.record(1, width), lookup.record(4).unwrap());
+        let part = Part { documents: vec![1, 4], ..Part::default() };
+        let verified = Resident::for_part(&ctx, &mut lookup, &part).unwrap();
+        assert!(verified.record(0, width).is_empty(), "methods are not asked again");
+    }
+
+    /// Documents 0 to 4 in a spool, each with as many symbols as its number and one more, in blocks of about three.
+    fn spooled(ctx: &Context<'_>) -> SpooledDocuments {
+        let path = ctx.file("spool");
+        let mut writer = SpoolWriter::create(&path, ctx.stamp).unwrap();
+        let (mut builder, mut bytes) = (BlockBuilder::with_limit(3), Vec::new());
+        for document in [3u32, 0, 4, 1, 2] {
+            let symbols: Vec<u64> = (0..=u64::from(document)).collect();
+            if builder.push(document, &symbols) {
+                builder.encode(&mut bytes);
+            }
+        }
+        if !builder.is_empty() {
+            builder.encode(&mut bytes);
+        }
+        writer.push(&bytes).unwrap();
+        writer.finish().unwrap();
+        SpooledDocuments::open(ctx, &path).unwrap()
+    }
+
+    #[test]
+    fn documents_of_a_spool_are_known_by_their_numbers() {
+        let test = test();
+        let spooled = spooled(&test.sketched());
+        let found: Vec<(u32, u32)> =
+            spooled.locations.iter().map(|location| (location.document, location.bytes)).collect();
+        assert_eq!(found, [(0, 8), (1, 16), (2, 24), (3, 32), (4, 40)]);
+    }
+
+    #[test]
+    fn spooled_documents_are_loaded_by_their_places() {
+        let test = test();
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let (mut spooled, mut lookup) = (spooled(&ctx), Lookup::new(&ctx, &catalogue));
+        let resident = spooled.load(&ctx, &mut lookup, &mut [1, 4].into_iter(), true).unwrap();
+        assert_eq!((resident.documents(), resident.set(0).len(), resident.set(1).len()), (&[1, 4][..], 2, 5));
+        let bare = spooled.load(&ctx, &mut lookup, &mut [1, 4].into_iter(), false).unwrap();
+        assert!(bare.set(0).is_empty() && !bare.record(0, ctx.panel.width()).is_empty());
+        assert!(spooled.get(4).is_empty());
+        spooled.fetch(&ctx, 4).unwrap();
+        assert_eq!((spooled.get(4), spooled.cached_bytes), (resident.set(1), 40));
+        spooled.fetch(&ctx, 4).unwrap();
+        assert_eq!(spooled.cached_bytes, 40, "it is cached once");
+        spooled.tidy();
+        assert!(!spooled.get(4).is_empty());
+        spooled.cached_bytes = CACHE_BYTES + 1;
+        spooled.tidy();
+        assert!(spooled.get(4).is_empty());
+    }
+
+    #[test]
+    fn pieces_are_filled_as_far_as_memory_goes() {
+        let test = test();
+        let ctx = test.sketched();
+        let spooled = spooled(&ctx);
+        let overhead = SpooledDocuments::overhead_bytes(&ctx);
+        assert_eq!(spooled.pieces(&ctx, u64::MAX, true), [0, 5]);
+        assert_eq!(spooled.pieces(&ctx, 1, true), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(spooled.pieces(&ctx, 2 * overhead, false), [0, 2, 4, 5]);
+        // Sets of 8, 16 and 24 bytes fit together, and then those of 32 and 40.
+        assert_eq!(spooled.pieces(&ctx, 3 * overhead + 48, true), [0, 3, 5]);
+    }
+
+    #[test]
+    fn as_many_questions_are_served_as_their_documents_fit() {
+        let test = test();
+        let ctx = test.sketched();
+        let spooled = spooled(&ctx);
+        let overhead = SpooledDocuments::overhead_bytes(&ctx);
+        let asked = [(0, 9, 0), (0, 8, 1), (1, 9, 2), (2, 9, 3)];
+        assert_eq!(spooled.fitting(&ctx, &asked, 1), 2, "the first document always goes on");
+        assert_eq!(spooled.fitting(&ctx, &asked, 2 * overhead + 24), 3);
+        assert_eq!(spooled.fitting(&ctx, &asked, 2 * overhead + 23), 2);
+        assert_eq!(spooled.fitting(&ctx, &asked, u64::MAX), 4);
+    }
+}

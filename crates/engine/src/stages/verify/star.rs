@@ -671,4 +671,73 @@ mod tests {
         let found = by_star(&contenders, &edges, 2, &mut table);
         assert_eq!(found, [Removal { document: 3, witness: 2, similarity: 1.0, via: 2 }]);
     }
+
+    #[test]
+    fn both_ends_of_an_edge_see_it_from_their_side() {
+        let measured = Measured { forward: 0.9, backward: 0.4, reached: true, reached_back: false };
+        let [(a, one), (b, two)] = Edge { a: 3, b: 7, measured }.ends();
+        assert_eq!((a, one), (3, Neighbour { similarity: 0.9, node: 7, measured: true, reached: true }));
+        assert_eq!((b, two), (7, Neighbour { similarity: 0.4, node: 3, measured: true, reached: false }));
+        let [(a, one), (b, two)] = Neighbour::ends(3, 7);
+        assert_eq!((a, one.node, one.measured, b, two.node, two.measured), (3, 7, false, 7, 3, false));
+    }
+
+    #[test]
+    fn the_more_similar_witness_wins_and_of_equals_the_earlier() {
+        let best = |similarity, place| BestWitness { similarity, place, document: 0, node: 0 };
+        assert!(best(0.9, 5).beats(&best(0.8, 1)));
+        assert!(best(0.9, 1).beats(&best(0.9, 5)));
+        assert!(!best(0.9, 5).beats(&best(0.9, 1)) && !best(0.9, 1).beats(&best(0.9, 1)));
+    }
+
+    #[test]
+    fn a_removed_neighbour_leads_to_its_witness() {
+        // 1 goes for 0; 2 is near 1 and, though nobody proposed it, near 0.
+        let mut table = Table::new(BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.95), ((0, 2), 0.85)]));
+        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let found = by_asking(&contenders, &[(0, 1), (1, 2)], 3, &mut table);
+        let removal = |document, similarity| Removal { document, witness: 0, similarity, via: 0 };
+        assert_eq!(found, [removal(1, 0.9), removal(2, 0.85)]);
+    }
+
+    #[test]
+    fn documents_without_neighbours_are_components_of_their_own() {
+        let mut lists = NeighbourLists::new(5, &[(1, 3), (3, 4)], |&(a, b)| Neighbour::ends(a, b));
+        assert_eq!(connected(&mut lists, 5).unwrap(), [0, 1, 2, 1, 1]);
+    }
+
+    #[test]
+    fn the_document_that_ties_another_in_is_an_equal_or_its_nearest() {
+        let contender = |document, node| Contender { document, node, reference: false };
+        let near = |node, similarity| Neighbour { similarity, node, measured: true, reached: true };
+        let leaders = [10, 20, 30];
+        let neighbours = [near(2, 0.9), near(0, 0.9), near(0, 0.8)];
+        let via = |one, kept| via(&one, kept, &neighbours, &leaders);
+        assert_eq!(via(contender(21, 1), contender(20, 1)), 20, "the kept one is its equal");
+        assert_eq!(via(contender(21, 1), contender(10, 0)), 20, "its leader ties it in");
+        assert_eq!(via(contender(20, 1), contender(10, 0)), 10, "of equally near ones the first");
+        assert_eq!(super::via(&contender(20, 1), contender(10, 0), &[], &leaders), 20);
+    }
+
+    #[test]
+    fn documents_to_compare_with_stay_in_components_too() {
+        let mut table = Table::new(BTreeMap::from([((0, 1), 0.9)]));
+        let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
+        let contender = |document, node, reference| Contender { document, node, reference };
+        let contenders = [contender(0, 0, true), contender(1, 1, true), contender(2, 1, false)];
+        let found = by_components(&contenders, &edges, &[0, 1], &mut table);
+        assert_eq!(found, [Removal { document: 2, witness: 0, similarity: 0.9, via: 1 }]);
+    }
+
+    #[test]
+    fn only_kept_neighbours_are_measured_and_none_for_documents_that_stay() {
+        let contender = |document, reference| Contender { document, node: document, reference };
+        let contenders = [contender(0, true), contender(1, false), contender(2, false)];
+        let mut star = Star::new(3, &contenders);
+        assert!(!star.needs_neighbours(&contenders[0]), "it stays whatever it is near to");
+        assert!(star.needs_neighbours(&contenders[1]));
+        assert!(!star.needs_similarity(&contenders[1], 0), "nothing is kept yet");
+        star.decide(&contenders[0], &[], &mut Table::new(BTreeMap::new()), &mut |_| Ok(())).unwrap();
+        assert!(star.needs_similarity(&contenders[1], 0) && !star.needs_similarity(&contenders[1], 2));
+    }
 }

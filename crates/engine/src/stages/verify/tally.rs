@@ -134,4 +134,45 @@ mod tests {
         assert_eq!((whole.random.len(), whole.above.len(), whole.below.len()), (SAMPLES, SAMPLES, SAMPLES));
         assert!(whole.above.iter().all(|sample| sample.similarity < 0.81));
     }
+
+    fn sample(similarity: f64) -> Sample {
+        Sample { a: 1, b: 2, similarity }
+    }
+
+    #[test]
+    fn pairs_are_counted_by_hundredths() {
+        let mut tally = Tally::default();
+        for (similarity, reached) in [(0.0, false), (0.799, false), (0.8, true), (0.805, true), (1.0, true)] {
+            tally.take(sample(similarity), reached);
+        }
+        let bars: Vec<(usize, u64)> =
+            tally.histogram.iter().copied().enumerate().filter(|(_, count)| *count > 0).collect();
+        assert_eq!(bars, [(0, 1), (79, 1), (80, 2), (100, 1)]);
+        assert_eq!((tally.reached, tally.random.len(), tally.above.len(), tally.below.len()), (3, 3, 3, 2));
+    }
+
+    #[test]
+    fn the_nearest_to_the_threshold_are_kept() {
+        let mut tally = Tally::default();
+        for n in 0..100u32 {
+            tally.take(Sample { a: n, b: n + 1, similarity: f64::from(n) / 100.0 }, n >= 50);
+        }
+        tally.trim(0.5);
+        let all = |samples: &[Sample]| samples.iter().map(|sample| sample.a).collect::<Vec<_>>();
+        assert_eq!(all(&tally.above), (50..66).collect::<Vec<_>>());
+        assert_eq!(all(&tally.below), (34..50).rev().collect::<Vec<_>>());
+        assert_eq!(tally.random.len(), SAMPLES);
+    }
+
+    #[test]
+    fn parts_are_added_up() {
+        let part = || {
+            let mut tally = Tally { verified: 3, hops: 2, ..Tally::default() };
+            tally.take(sample(0.9), true);
+            tally
+        };
+        let mut sum = part();
+        sum.merge(part(), 0.8);
+        assert_eq!((sum.verified, sum.hops, sum.reached, sum.histogram[90]), (6, 4, 2, 2));
+    }
 }

@@ -72,3 +72,31 @@ pub(super) fn counts_as_equal(
 ) -> Result<bool, EngineError> {
     Ok(ctx.recipe.verified || ctx.panel.accepts_equal(lookup.record(class[0])?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    #[test]
+    fn a_document_without_equals_is_a_class_of_one() {
+        let classes = Classes { members: vec![0, 4, 7, 2, 3], starts: vec![0, 3, 5] };
+        assert_eq!(classes.of(&0), [0, 4, 7]);
+        assert_eq!(classes.of(&2), [2, 3]);
+        assert_eq!((classes.of(&1), classes.of(&9)), (&[1][..], &[9][..]));
+        assert_eq!(classes.all().map(<[u32]>::len).collect::<Vec<_>>(), [3, 2]);
+        let none = Classes { members: vec![], starts: vec![0] };
+        assert_eq!((none.all().count(), none.of(&5)), (0, &[5][..]));
+    }
+
+    #[test]
+    fn classes_are_read_from_their_file() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "a", "c", "b", "a"]));
+        let ctx = test.sketched();
+        collapse::collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        let classes = Classes::load(&ctx).unwrap();
+        assert_eq!(classes.all().map(<[u32]>::to_vec).collect::<Vec<_>>(), [vec![0, 2, 5], vec![1, 4]]);
+    }
+}

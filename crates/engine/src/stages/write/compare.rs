@@ -6,7 +6,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, ListValue, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat};
+use lookalike_tables::compared_groups::{self, ComparedGroupRow};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Classes, counts_as_equal};
@@ -119,14 +120,6 @@ pub struct SideDocument<'m> {
     /// Its address.
     pub url: Option<&'m str>,
 }
-
-const GROUPS: &[Column] = &[
-    Column::new("pairs", Kind::U64),
-    Column::new("equal", Kind::Bool),
-    Column::new("measured", Kind::Bool),
-    Column::new("left", Kind::ListOfText),
-    Column::new("right", Kind::ListOfText),
-];
 
 /// The file with all pairs in order.
 const FILE: &str = "compared";
@@ -344,8 +337,7 @@ impl<'c> LargeGroups<'c> {
         folder: &Path,
         outputs: Outputs,
     ) -> Result<u64, EngineError> {
-        let target = folder.join(format!("groups{}", outputs.format.suffix()));
-        let mut rows = RowWriter::create(&target, outputs.format, GROUPS, &ctx.recipe.to_toml())?;
+        let mut rows = compared_groups::TABLE.create(folder, outputs.format, &ctx.recipe.to_toml())?;
         let mut lookup = Lookup::new(ctx, self.catalogue);
         let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
             if outputs.format == RowFormat::Parquet {
@@ -353,14 +345,10 @@ impl<'c> LargeGroups<'c> {
                     .iter()
                     .try_for_each(|side| admit_row(ctx, self.catalogue, &mut lookup, side))?;
             }
-            let cells = [
-                Cell::U64(left.len() as u64 * right.len() as u64),
-                Cell::Bool(equal),
-                Cell::Bool(measured),
-                Cell::ListOfText(&[]),
-                Cell::ListOfText(&[]),
-            ];
-            let side = |column: usize| if column == 3 { left } else { right };
+            let pairs = left.len() as u64 * right.len() as u64;
+            let cells = ComparedGroupRow { pairs, equal, measured, left: &[], right: &[] }.cells();
+            let first_list = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
+            let side = |column: usize| if Some(column) == first_list { left } else { right };
             rows.push_lists(
                 &cells,
                 |column| side(column).len(),
@@ -614,4 +602,238 @@ fn rejected(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineErro
         Ok(())
     })?;
     Ok(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::recipe::Task;
+    use crate::stages::collapse::{self, ClassCounts};
+    use crate::stages::group::CandidateCounts;
+    use crate::stages::verify::tally::Tally;
+    use crate::tests::context::{StageTest, as_lines, decide_pairs};
+    use crate::tests::recipe;
+    use lookalike_model::Similarity;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn compare() -> JobRecipe {
+        JobRecipe { task: Task::Compare, ..recipe("md5") }
+    }
+
+    /// Writes the pairs between two corpora, for what was decided.
+    fn written(test: &StageTest, decided: &[(u32, u32, f64, f64, u16)]) -> Findings {
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let collapsed = collapse::collapse(&ctx, &catalogue).unwrap();
+        let proposed = group::import_candidates(&ctx, std::iter::empty(), 0).unwrap();
+        decide_pairs(&ctx, decided);
+        let stages = StageCounts { collapsed, proposed, tally: Tally::default() };
+        write(&ctx, &catalogue, test.folder(), Outputs::default(), stages).unwrap()
+    }
+
+    /// `(left, right, similarity, reverse, near, methods)` of all pairs.
+    fn matches(test: &StageTest) -> Vec<(u32, u32, f64, Option<f64>, bool, u8)> {
+        let mut found = Vec::new();
+        test.open
+            .matches(&test.watch, |one| -> Result<(), EngineError> {
+                assert_eq!(
+                    (one.left.id, one.right.id),
+                    (&*format!("d{}", one.left.n), &*format!("d{}", one.right.n))
+                );
+                found.push((one.left.n, one.right.n, one.similarity, one.reverse, one.near, one.methods));
+                Ok(())
+            })
+            .unwrap();
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn a_number_on_its_side_is_that_of_one_document(document in 0u32..1000, left in 0u32..1000) {
+            let (side, n) = Side::of(document, left);
+            prop_assert_eq!(side == Side::Left, document < left);
+            prop_assert_eq!(side.document(n, left), document);
+        }
+    }
+
+    #[test]
+    fn marked_documents_are_counted_once() {
+        let marked = MarkedDocuments::of(5, [1, 4, 1, 5, 9]);
+        assert_eq!(marked.count(), 2);
+        assert_eq!((0..5).filter(|&n| marked.has(n)).collect::<Vec<_>>(), [1, 4]);
+    }
+
+    #[test]
+    fn of_too_many_pairs_each_left_document_has_one() {
+        let test = StageTest::new(JobRecipe { max_group: 4, ..compare() }, &as_lines(&["a"]));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut groups = LargeGroups::new(&ctx, &catalogue);
+        assert_eq!(
+            groups.limit(&[0, 1], &[5, 6, 7, 8], 1),
+            [5, 6, 7, 8],
+            "eight pairs are as many as may be"
+        );
+        assert_eq!(groups.limit(&[0; 20], &[5], 2), [5], "there is one for each already");
+        assert_eq!((groups.counted, groups.class_pairs.len()), (0, 0));
+        assert_eq!(groups.limit(&[0, 1, 2], &[5, 6, 7], 3), [5]);
+        assert_eq!((groups.counted, groups.class_pairs.as_slice()), (6, &[3][..]));
+    }
+
+    #[test]
+    fn classes_are_cut_where_the_right_side_begins() {
+        let test = StageTest::against(compare(), &as_lines(&["a", "b"]), &as_lines(&["c", "d"]));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        assert_eq!(sides(&catalogue, &[0, 1, 2, 3]), [&[0, 1][..], &[2, 3]]);
+        assert_eq!(sides(&catalogue, &[3]), [&[][..], &[3]]);
+        assert_eq!(sides(&catalogue, &[1]), [&[1][..], &[]]);
+    }
+
+    #[test]
+    fn pairs_have_a_document_of_each_side() {
+        // Documents 0 and 1 on the left, 2 to 4 on the right; 2 equals 0.
+        let test = StageTest::against(compare(), &as_lines(&["a", "b"]), &as_lines(&["a", "c", "d"]));
+        let near = NEAR | NEAR_BACK;
+        let findings =
+            written(&test, &[(0, 3, 0.9, 0.9, near | 1), (0, 1, 0.8, 0.8, near | 1), (1, 4, 0.5, 0.5, 0)]);
+        let expected = [
+            (0, 0, 1.0, None, true, 1),
+            (0, 1, 0.9, None, true, 1),
+            (1, 0, 0.8, None, true, 1),
+            (1, 2, 0.5, None, false, 0),
+        ];
+        assert_eq!(matches(&test), expected);
+        assert_eq!((findings.summary.pairs, findings.summary.kept), (Some(4), 3));
+    }
+
+    #[test]
+    fn similarities_are_those_of_the_left_document_to_the_right_one() {
+        // 0 and 2 are equal, 1 and 3 are.
+        let recipe = JobRecipe { similarity: Similarity::Containment, ..compare() };
+        let test = StageTest::against(recipe, &as_lines(&["a", "b"]), &as_lines(&["a", "b"]));
+        written(&test, &[(0, 1, 0.9, 0.5, NEAR | 1)]);
+        let one = Some(1.0);
+        let expected = [
+            (0, 0, 1.0, one, true, 1),
+            (0, 1, 0.9, Some(0.5), true, 1),
+            (1, 0, 0.5, Some(0.9), false, 1),
+            (1, 1, 1.0, one, true, 1),
+        ];
+        assert_eq!(matches(&test), expected);
+    }
+
+    #[test]
+    fn groups_of_too_many_equal_documents_are_written_down() {
+        let recipe = JobRecipe { max_group: 2, ..compare() };
+        let test = StageTest::against(recipe, &as_lines(&["a", "a"]), &as_lines(&["a", "a", "b"]));
+        let findings = written(&test, &[]);
+        assert_eq!(matches(&test).iter().map(|one| (one.0, one.1)).collect::<Vec<_>>(), [(0, 0), (1, 0)]);
+        let expected =
+            json!({"pairs": 4, "equal": true, "measured": true, "left": ["d0", "d1"], "right": ["d0", "d1"]});
+        assert_eq!(test.rows("groups.jsonl"), [expected]);
+        assert_eq!(test.open.both_counts(&test.watch).unwrap().pairs_in_groups, 2);
+        assert!(findings.notes.iter().any(|note| note.contains("the other 2 are in groups.jsonl alone")));
+    }
+
+    #[test]
+    fn counts_are_those_of_each_side() {
+        let (left, right) = (format!("{}{{}}\n", as_lines(&["one", "two"])), as_lines(&["three"]));
+        let test = StageTest::against(compare(), &left, &right);
+        written(&test, &[]);
+        let counts = test.open.both_counts(&test.watch).unwrap();
+        let expected = SideCounts { documents: 3, rejected: 1, text_bytes: 6, ..SideCounts::default() };
+        assert_eq!(counts.left, expected);
+        assert_eq!(counts.right, SideCounts { documents: 1, text_bytes: 5, ..SideCounts::default() });
+        assert_eq!(counts.common_ids, 1);
+    }
+
+    #[test]
+    fn duplicate_ids_belong_to_the_side_that_has_them() {
+        let test = StageTest::new(compare(), &as_lines(&["a"]));
+        let ctx = test.sketched();
+        let collapsed = ClassCounts {
+            duplicate_ids: 2,
+            duplicate_ids_against: 3,
+            common_ids: 4,
+            ..ClassCounts::default()
+        };
+        let stages = StageCounts { collapsed, proposed: CandidateCounts::default(), tally: Tally::default() };
+        let both = counts(&ctx, &Catalogue::load(&ctx).unwrap(), &stages);
+        assert_eq!((both.left.duplicate_ids, both.right.duplicate_ids, both.common_ids), (3, 2, 4));
+        let notes = group_notes(&ctx, 5, &both);
+        assert_eq!(notes.len(), 3);
+        assert!(notes[0].starts_with("5 groups of documents with a common key"), "{notes:?}");
+        assert!(notes[1].starts_with("3 documents of the left side bear an id"), "{notes:?}");
+        assert!(notes[2].starts_with("2 documents of the right side bear an id"), "{notes:?}");
+    }
+
+    #[test]
+    fn counts_that_were_not_written_are_missed() {
+        let test = StageTest::new(compare(), &as_lines(&["a"]));
+        let error = test.open.both_counts(&test.watch).unwrap_err().to_string();
+        assert!(error.contains("compared.counts is damaged: it is not there"), "{error}");
+    }
+
+    #[test]
+    fn documents_come_side_by_side_without_rejected_ones() {
+        let (left, right) =
+            (format!("{}{{}}\n", as_lines(&["a", "b"])), format!("{{}}\n{}", as_lines(&["c"])));
+        let test = StageTest::against(compare(), &left, &right);
+        test.sketched();
+        let mut found = Vec::new();
+        test.open
+            .documents(&test.watch, |side, document| -> Result<(), EngineError> {
+                found.push((side, document.n, document.place, document.id.to_owned()));
+                Ok(())
+            })
+            .unwrap();
+        let expected = [(Side::Left, 0, "d0"), (Side::Left, 1, "d1"), (Side::Right, 1, "d0")];
+        assert_eq!(found, expected.map(|(side, n, id)| (side, n, n, id.to_owned())));
+        let failed = test.open.documents(&test.watch, |_, _| Err(EngineError::Stopped));
+        assert!(matches!(failed, Err(EngineError::Stopped)));
+    }
+
+    #[test]
+    fn shards_begin_at_their_places_on_their_sides() {
+        let test = StageTest::against(compare(), &as_lines(&["a", "b"]), &as_lines(&["c"]));
+        test.sketched();
+        let range = |side, name: &str, records| ShardRange { side, name: name.to_owned(), first: 0, records };
+        assert_eq!(
+            test.open.shard_ranges(&test.watch).unwrap(),
+            [range(Side::Left, "left.jsonl", 2), range(Side::Right, "docs.jsonl", 1)]
+        );
+    }
+
+    #[test]
+    fn addresses_are_the_same_by_their_keys() {
+        let line = |url: &str| format!("{{\"id\":\"x\",\"url\":\"{url}\",\"text\":\"a\"}}\n");
+        let left = ["A", "b", "b", "c", "none"].map(line).concat();
+        let right = ["a", "B", "B", "none"].map(line).concat();
+        let test = StageTest::against(compare(), &left, &right);
+        test.sketched();
+        let key = |url: &str| (url != "none").then(|| u128::from(url.to_lowercase().as_bytes()[0]));
+        let marked = test.open.same_address(&test.watch, key).unwrap();
+        assert_eq!((0..5).filter(|&n| marked.has(n)).collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!(marked.count(), 3);
+    }
+
+    #[test]
+    fn ids_and_texts_are_found_by_side_and_number() {
+        let test = StageTest::against(compare(), &as_lines(&["one", "two"]), &as_lines(&["three"]));
+        test.sketched();
+        let wanted = [(Side::Right, 0), (Side::Left, 1), (Side::Right, 0)];
+        let ids = test.open.ids(&test.watch, &wanted).unwrap();
+        assert_eq!(
+            (ids.len(), ids[&(Side::Right, 0)].as_str(), ids[&(Side::Left, 1)].as_str()),
+            (2, "d0", "d1")
+        );
+        let texts = test.open.texts(&test.watch, &wanted).unwrap();
+        assert_eq!(
+            (texts.len(), texts[&(Side::Right, 0)].as_str(), texts[&(Side::Left, 1)].as_str()),
+            (2, "three", "two")
+        );
+    }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::RowFormat;
+use lookalike_tables::clusters::{self, ClusterRow};
+use lookalike_tables::removed::{self, RemovedRow};
 
 use super::member_rows::MemberRows;
 use super::removals::{SIZES, removals, sort_removals};
@@ -23,25 +25,6 @@ const BIGGEST: usize = 12;
 const MEMBERS: usize = 6;
 /// Bytes that a report shows of an id.
 const SHOWN_ID: usize = 1 << 10;
-
-const REMOVED: &[Column] = &[
-    Column::new("id", Kind::Text),
-    Column::new("witness", Kind::Text),
-    Column::new("similarity", Kind::OptionalF64),
-    Column::new("cluster", Kind::U64),
-    Column::new("n", Kind::U64),
-    Column::new("witness_n", Kind::U64),
-    Column::new("via", Kind::OptionalText).omit_if_none(),
-    Column::new("against", Kind::OptionalText).omit_if_none(),
-];
-
-const CLUSTERS: &[Column] = &[
-    Column::new("cluster", Kind::U64),
-    Column::new("keep", Kind::Text),
-    Column::new("members", Kind::ListOfText),
-    Column::new("members_n", Kind::ListOfU64),
-    Column::new("against", Kind::OptionalText).omit_if_none(),
-];
 
 /// Writes the tables of `dedup`.
 pub(crate) fn write(
@@ -75,25 +58,24 @@ fn write_removed(
     folder: &Path,
     format: RowFormat,
 ) -> Result<(), EngineError> {
-    let target = folder.join(format!("removed{}", format.suffix()));
-    let mut rows = RowWriter::create(&target, format, REMOVED, &ctx.recipe.to_toml())?;
+    let mut rows = removed::TABLE.create(folder, format, &ctx.recipe.to_toml())?;
     let components = ctx.recipe.cluster == ClusterRule::Components;
     let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     removals(ctx, |removal| {
         let names = own.names(removal.document)?;
         let witness = other.names(removal.witness)?;
         let via = if components { Some(other.names(removal.via)?.id) } else { None };
-        rows.push(&[
-            Cell::Text(&names.id),
-            Cell::Text(&witness.id),
-            Cell::OptionalF64(Some(removal.similarity)),
-            Cell::U64(ordinal(catalogue, removal.witness)),
-            Cell::U64(ordinal(catalogue, removal.document)),
-            Cell::U64(ordinal(catalogue, removal.witness)),
-            Cell::OptionalText(via.as_deref()),
-            Cell::OptionalText(against(catalogue, removal.witness)),
-        ])?;
-        Ok(())
+        let row = RemovedRow {
+            id: &names.id,
+            witness: &witness.id,
+            similarity: Some(removal.similarity),
+            cluster: ordinal(catalogue, removal.witness),
+            n: ordinal(catalogue, removal.document),
+            witness_n: ordinal(catalogue, removal.witness),
+            via: via.as_deref(),
+            against: against(catalogue, removal.witness),
+        };
+        Ok(rows.push(&row.cells())?)
     })?;
     Ok(rows.finish()?)
 }
@@ -111,7 +93,7 @@ fn write_clusters(
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
     let mut sorter = Sorter::new(ctx.run_location("clustering"), Couples, memory);
     removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
-    let mut table = MemberRows::create(ctx, catalogue, folder, ("clusters", format, CLUSTERS))?;
+    let mut table = MemberRows::create(ctx, catalogue, folder, (clusters::TABLE, format))?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
     let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
@@ -119,14 +101,14 @@ fn write_clusters(
         members.sort_unstable();
         let keep = table.lookup.names(kept_document)?.id;
         let cluster = ordinal(catalogue, kept_document);
-        let cells = [
-            Cell::U64(cluster),
-            Cell::Text(&keep),
-            Cell::ListOfText(&[]),
-            Cell::ListOfU64(&[]),
-            Cell::OptionalText(against(catalogue, kept_document)),
-        ];
-        table.push(&cells, members)?;
+        let row = ClusterRow {
+            cluster,
+            keep: &keep,
+            members: &[],
+            members_n: &[],
+            against: against(catalogue, kept_document),
+        };
+        table.push(&row.cells(), members)?;
         let size = members.len() as u64;
         sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
@@ -183,4 +165,80 @@ fn shown_id(lookup: &mut Lookup<'_>, document: u32) -> Result<String, EngineErro
 fn trim_biggest(biggest: &mut Vec<BigCluster>) {
     biggest.sort_by_key(|cluster| (std::cmp::Reverse(cluster.size), cluster.cluster));
     biggest.truncate(BIGGEST);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::recipe;
+    use serde_json::json;
+
+    #[test]
+    fn the_largest_clusters_are_kept_and_of_equals_the_first() {
+        let cluster = |(cluster, size)| BigCluster { cluster, size, ..BigCluster::default() };
+        let mut biggest: Vec<BigCluster> =
+            (0..20).map(|n| cluster((n, if n == 19 { 9 } else { 2 }))).collect();
+        trim_biggest(&mut biggest);
+        let found: Vec<u64> = biggest.iter().map(|cluster| cluster.cluster).collect();
+        assert_eq!(found, [19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    }
+
+    #[test]
+    fn removed_documents_are_written_in_order_with_their_witnesses() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e"]));
+        test.deduplicated(&[(4, 2, 0.85), (3, 0, 0.9), (1, 0, 1.0)], stage_counts());
+        let row = |id: &str, witness: &str, similarity: f64, n: u64, witness_n: u64| json!({"id": id, "witness": witness, "similarity": similarity, "cluster": witness_n, "n": n, "witness_n": witness_n});
+        assert_eq!(
+            test.rows("removed.jsonl"),
+            [row("d1", "d0", 1.0, 1, 0), row("d3", "d0", 0.9, 3, 0), row("d4", "d2", 0.85, 4, 2)]
+        );
+    }
+
+    #[test]
+    fn a_witness_of_the_other_corpus_has_its_number_there() {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["a", "b"]), &as_lines(&["c", "d"]));
+        let findings = test.deduplicated(&[(3, 1, 0.9)], stage_counts());
+        let removed = test.rows("removed.jsonl");
+        assert_eq!((&removed[0]["n"], &removed[0]["witness_n"]), (&json!(1), &json!(1)));
+        assert_eq!(removed[0]["against"], "other");
+        let clusters = test.rows("clusters.jsonl");
+        assert_eq!((&clusters[0]["cluster"], &clusters[0]["against"]), (&json!(1), &json!("other")));
+        assert_eq!(clusters[0]["members_n"], json!([1, 1]));
+        let summary = findings.summary;
+        assert_eq!((summary.documents, summary.against, summary.kept, summary.removed), (2, 2, 1, 1));
+    }
+
+    #[test]
+    fn clusters_have_their_kept_document_first_and_are_counted_by_size() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e", "f"]));
+        let findings =
+            test.deduplicated(&[(0, 3, 0.9), (1, 3, 1.0), (4, 2, 0.85), (5, 3, 0.8)], stage_counts());
+        let rows = test.rows("clusters.jsonl");
+        assert_eq!(
+            rows[0],
+            json!({"cluster": 2, "keep": "d2", "members": ["d2", "d4"], "members_n": [2, 4]})
+        );
+        assert_eq!(rows[1]["keep"], "d3");
+        assert_eq!(rows[1]["members_n"], json!([0, 1, 3, 5]));
+        assert_eq!((findings.summary.clusters, findings.summary.removed, findings.summary.kept), (2, 4, 2));
+        assert_eq!(findings.cluster_sizes, [(2, 3, 1), (4, 7, 1)]);
+        let biggest: Vec<_> =
+            findings.biggest.iter().map(|one| (one.keep.as_str(), one.size, one.members.len())).collect();
+        assert_eq!(biggest, [("d3", 4, 4), ("d2", 2, 2)]);
+    }
+
+    #[test]
+    fn very_long_ids_are_shown_without_their_ends() {
+        let id = "é".repeat(600);
+        let test = StageTest::new(
+            recipe("md5"),
+            &format!("{{\"id\":\"{id}\",\"text\":\"a\"}}\n{}", as_lines(&["b"])),
+        );
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let mut lookup = Lookup::new(&ctx, &catalogue);
+        assert_eq!(shown_id(&mut lookup, 0).unwrap(), format!("{}…", "é".repeat(512)));
+        assert_eq!(shown_id(&mut lookup, 1).unwrap(), "d0");
+    }
 }

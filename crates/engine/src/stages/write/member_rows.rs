@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, ListValue, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat, RowWriter};
+use lookalike_tables::Table;
 
 use super::ordinal;
 use crate::catalogue::{Catalogue, Lookup};
@@ -30,10 +31,9 @@ impl<'c> MemberRows<'c> {
         ctx: &'c Context<'c>,
         catalogue: &'c Catalogue,
         folder: &Path,
-        (name, format, columns): (&str, RowFormat, &'static [Column]),
+        (table, format): (Table, RowFormat),
     ) -> Result<Self, EngineError> {
-        let target = folder.join(format!("{name}{}", format.suffix()));
-        let rows = RowWriter::create(&target, format, columns, &ctx.recipe.to_toml())?;
+        let rows = table.create(folder, format, &ctx.recipe.to_toml())?;
         Ok(MemberRows { ctx, catalogue, format, rows, lookup: Lookup::new(ctx, catalogue) })
     }
 
@@ -86,4 +86,26 @@ pub(super) fn admit_row(
         return Err(ctx.budget.too_small_for(&what, bytes));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::recipe;
+
+    #[test]
+    fn a_row_of_parquet_must_fit_into_memory() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a"]));
+        let mut ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let admit = |ctx: &Context<'_>, members: usize| {
+            admit_row(ctx, &catalogue, &mut Lookup::new(ctx, &catalogue), &vec![0; members])
+        };
+        assert!(admit(&ctx, LONG_ROW + 1).is_ok());
+        ctx.budget.reserve(ctx.budget.reservable() - 1024, "nearly all").unwrap();
+        assert!(admit(&ctx, LONG_ROW).is_ok(), "short rows are not looked at");
+        let error = admit(&ctx, LONG_ROW + 1).unwrap_err().to_string();
+        assert!(error.contains("a row of 65537 documents in a Parquet table"), "{error}");
+    }
 }

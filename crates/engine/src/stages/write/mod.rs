@@ -128,3 +128,52 @@ fn ordinal(catalogue: &Catalogue, document: u32) -> u64 {
     let references = catalogue.references();
     if document < references { document.into() } else { (document - references).into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::recipe;
+
+    #[test]
+    fn notes_say_what_a_reader_should_know() {
+        let notes = |recipe: JobRecipe, stages: &StageCounts| {
+            let test = StageTest::new(recipe, &as_lines(&["a"]));
+            let ctx = test.sketched();
+            initial_findings(&ctx, &Catalogue::load(&ctx).unwrap(), stages).notes
+        };
+        assert_eq!(notes(recipe("md5"), &stage_counts()), [] as [String; 0]);
+        let unverified = notes(JobRecipe { verified: false, ..recipe("md5") }, &stage_counts());
+        assert!(unverified[0].starts_with("Pairs were not measured"), "{unverified:?}");
+        let own = notes(JobRecipe { verified: false, ..recipe("decomposition") }, &stage_counts());
+        assert!(own[0].starts_with("Pairs count by the word of their methods alone"), "{own:?}");
+        let merged = notes(JobRecipe { cluster: ClusterRule::Components, ..recipe("md5") }, &stage_counts());
+        assert!(merged[0].starts_with("Whole components were merged"), "{merged:?}");
+        let counted = StageCounts {
+            collapsed: ClassCounts { duplicate_ids: 3, ..ClassCounts::default() },
+            proposed: CandidateCounts { giant_groups: 2, ..CandidateCounts::default() },
+            ..stage_counts()
+        };
+        let found = notes(recipe("md5"), &counted);
+        assert!(found[0].starts_with("2 groups of more than 1000 documents"), "{found:?}");
+        assert!(found[1].starts_with("3 documents bear an id"), "{found:?}");
+        assert_eq!(notes(JobRecipe { task: Task::Compare, ..recipe("md5") }, &counted), [] as [String; 0]);
+    }
+
+    #[test]
+    fn measured_pairs_count_only_where_they_were_verified() {
+        let summary = |verified| {
+            let test = StageTest::new(JobRecipe { verified, ..recipe("md5") }, &as_lines(&["a"]));
+            let ctx = test.sketched();
+            let tally = Tally { verified: 5, hops: 2, reached: 4, ..Tally::default() };
+            let findings = initial_findings(
+                &ctx,
+                &Catalogue::load(&ctx).unwrap(),
+                &StageCounts { tally, ..stage_counts() },
+            );
+            (findings.summary.verified, findings.reached)
+        };
+        assert_eq!((summary(true), summary(false)), ((7, 4), (0, 4)));
+    }
+}

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+use lookalike_corpus::write::rows::{RowFormat, RowWriter};
+use lookalike_tables::groups::{self, GroupRow};
+use lookalike_tables::pairs::{self, PairRow};
 
 use super::classes::{Classes, counts_as_equal};
 use super::member_rows::MemberRows;
@@ -18,24 +20,9 @@ use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
 use crate::store::file::Run;
 use crate::store::sort::{Codec, Sorter, couple, uncouple};
 
-const PAIRS: &[Column] = &[
-    Column::new("a", Kind::Text),
-    Column::new("b", Kind::Text),
-    Column::new("similarity", Kind::OptionalF64),
-    Column::new("reverse", Kind::OptionalF64).omit_if_none(),
-];
-
-const GROUPS: &[Column] = &[
-    Column::new("documents", Kind::U64),
-    Column::new("pairs", Kind::U64),
-    Column::new("equal", Kind::Bool),
-    Column::new("members", Kind::ListOfText),
-    Column::new("members_n", Kind::ListOfU64),
-];
-
 /// The name of the table of pairs.
 pub(crate) fn pairs_name(outputs: Outputs) -> String {
-    format!("pairs{}{}", outputs.format.suffix(), outputs.suffix)
+    format!("{}{}", pairs::TABLE.file_name(outputs.format), outputs.suffix)
 }
 
 /// Writes the table of `pairs` into `folder`.
@@ -166,7 +153,7 @@ fn write_pairs(
     sorter: Sorter<Pairs>,
 ) -> Result<u64, EngineError> {
     let target = folder.join(pairs_name(outputs));
-    let mut rows = RowWriter::create(&target, outputs.format, PAIRS, &ctx.recipe.to_toml())?;
+    let mut rows = RowWriter::create(&target, outputs.format, pairs::COLUMNS, &ctx.recipe.to_toml())?;
     let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let directed = ctx.directed();
     let mut sorted = sorter.sorted()?;
@@ -174,13 +161,13 @@ fn write_pairs(
     while let Some((pair, forward, backward, _)) = sorted.next()? {
         let (a, b) = uncouple(pair);
         let (left, right) = (first.names(a)?, second.names(b)?);
-        let reverse = directed.then(|| f64::from_bits(backward));
-        rows.push(&[
-            Cell::Text(&left.id),
-            Cell::Text(&right.id),
-            Cell::OptionalF64(Some(f64::from_bits(forward))),
-            Cell::OptionalF64(reverse),
-        ])?;
+        let row = PairRow {
+            a: &left.id,
+            b: &right.id,
+            similarity: Some(f64::from_bits(forward)),
+            reverse: directed.then(|| f64::from_bits(backward)),
+        };
+        rows.push(&row.cells())?;
         ctx.count_finished_pairs(1);
         count += 1;
     }
@@ -197,16 +184,10 @@ fn write_groups(
     classes: &Classes,
     large_groups: &[u64],
 ) -> Result<u64, EngineError> {
-    let mut rows = MemberRows::create(ctx, catalogue, folder, ("groups", format, GROUPS))?;
+    let mut rows = MemberRows::create(ctx, catalogue, folder, (groups::TABLE, format))?;
     let mut put = |members: &[u32], pairs: u64, equal: bool| {
-        let cells = [
-            Cell::U64(members.len() as u64),
-            Cell::U64(pairs),
-            Cell::Bool(equal),
-            Cell::ListOfText(&[]),
-            Cell::ListOfU64(&[]),
-        ];
-        rows.push(&cells, members)
+        let row = GroupRow { documents: members.len() as u64, pairs, equal, members: &[], members_n: &[] };
+        rows.push(&row.cells(), members)
     };
     for mut records in group::giants(ctx)? {
         let mut group = Vec::new();
@@ -243,4 +224,114 @@ fn write_groups(
 fn pair_count(documents: usize) -> u64 {
     let documents = documents as u64;
     documents * documents.saturating_sub(1) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::JobRecipe;
+    use crate::job::Shards;
+    use crate::recipe::Task;
+    use crate::stages::collapse;
+    use crate::tests::context::{StageTest, as_lines, decide_pairs, stage_counts};
+    use crate::tests::recipe;
+    use lookalike_model::Similarity;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn pairs_among_documents_are_counted() {
+        for (documents, pairs) in [(0, 0), (1, 0), (2, 1), (3, 3), (5, 10)] {
+            assert_eq!(pair_count(documents), pairs, "{documents}");
+        }
+    }
+
+    #[test]
+    fn tables_of_pairs_are_named_by_format_and_compression() {
+        assert_eq!(pairs_name(Outputs::default()), "pairs.jsonl");
+        assert_eq!(pairs_name(Outputs { suffix: ".zst", ..Outputs::default() }), "pairs.jsonl.zst");
+        let parquet = Outputs { format: RowFormat::Parquet, write: Shards::None, ..Outputs::default() };
+        assert_eq!(pairs_name(parquet), "pairs.parquet");
+    }
+
+    /// Writes the tables of `pairs` for what was decided.
+    fn paired(test: &StageTest, decided: &[(u32, u32, f64, f64, u16)]) -> Findings {
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        collapse::collapse(&ctx, &catalogue).unwrap();
+        group::import_candidates(&ctx, std::iter::empty(), 0).unwrap();
+        decide_pairs(&ctx, decided);
+        write(&ctx, &catalogue, test.folder(), Outputs::default(), stage_counts()).unwrap()
+    }
+
+    /// `(a, b, similarity)` of all rows.
+    fn rows_of(test: &StageTest) -> Vec<(String, String, f64)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let row = |row: &Value| (text(&row["a"]), text(&row["b"]), row["similarity"].as_f64().unwrap());
+        test.rows("pairs.jsonl").iter().map(row).collect()
+    }
+
+    fn named(rows: &[(u32, u32, f64)]) -> Vec<(String, String, f64)> {
+        rows.iter().map(|(a, b, similarity)| (format!("d{a}"), format!("d{b}"), *similarity)).collect()
+    }
+
+    #[test]
+    fn a_pair_of_classes_is_one_of_all_their_documents() {
+        let test = StageTest::new(
+            JobRecipe { task: Task::Pairs, ..recipe("md5") },
+            &as_lines(&["a", "b", "a", "c"]),
+        );
+        let findings = paired(&test, &[(0, 1, 0.9, 0.9, NEAR | NEAR_BACK)]);
+        assert_eq!(rows_of(&test), named(&[(0, 1, 0.9), (0, 2, 1.0), (1, 2, 0.9)]));
+        assert_eq!((findings.summary.pairs, findings.summary.giant_groups), (Some(3), 0));
+        assert_eq!(test.rows("groups.jsonl"), [] as [Value; 0]);
+    }
+
+    #[test]
+    fn similarities_both_ways_turn_round_with_their_documents() {
+        let recipe = JobRecipe { task: Task::Pairs, similarity: Similarity::Containment, ..recipe("md5") };
+        let test = StageTest::new(recipe, &as_lines(&["a", "b", "a"]));
+        paired(&test, &[(0, 1, 0.9, 0.5, NEAR)]);
+        let rows: Vec<[Value; 4]> = test
+            .rows("pairs.jsonl")
+            .iter()
+            .map(|row| ["a", "b", "similarity", "reverse"].map(|name| row[name].clone()))
+            .collect();
+        assert_eq!(rows[0], [json!("d0"), json!("d1"), json!(0.9), json!(0.5)]);
+        assert_eq!(rows[2], [json!("d1"), json!("d2"), json!(0.5), json!(0.9)]);
+    }
+
+    #[test]
+    fn classes_that_make_too_many_pairs_are_written_as_groups() {
+        let recipe = JobRecipe { task: Task::Pairs, max_group: 2, ..recipe("md5") };
+        let test = StageTest::new(recipe, &as_lines(&["a", "b", "a", "c", "c", "c"]));
+        let findings = paired(&test, &[(0, 1, 0.9, 0.9, NEAR | NEAR_BACK)]);
+        assert_eq!(rows_of(&test), named(&[(0, 2, 1.0)]));
+        assert_eq!((findings.summary.pairs, findings.summary.giant_groups), (Some(1), 2));
+        let groups = test.rows("groups.jsonl");
+        assert_eq!(
+            groups,
+            [
+                json!({"documents": 3, "pairs": 2, "equal": false, "members": ["d0", "d1", "d2"], "members_n": [0, 1, 2]}),
+                json!({"documents": 3, "pairs": 3, "equal": true, "members": ["d3", "d4", "d5"], "members_n": [3, 4, 5]})
+            ]
+        );
+    }
+
+    #[test]
+    fn equal_documents_are_no_pairs_by_the_word_of_a_method_without_a_signature() {
+        // Words as short as these are none to this method.
+        for (text, verified, pairs) in [("of the", true, 1), ("of the", false, 0), ("many roses", false, 1)] {
+            let recipe = JobRecipe { task: Task::Pairs, verified, ..recipe("a0") };
+            let test = StageTest::new(recipe, &as_lines(&[text, text]));
+            assert_eq!(paired(&test, &[]).summary.pairs, Some(pairs), "{text} {verified}");
+        }
+    }
+
+    #[test]
+    fn lines_of_pairs_are_as_long_as_their_ids() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b"]));
+        let ctx = test.sketched();
+        let expected = "{\"a\":\"d0\",\"b\":\"d1\",\"similarity\":0.8}\n".len() as u64;
+        assert_eq!(line_bytes(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap(), expected);
+    }
 }

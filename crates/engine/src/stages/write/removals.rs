@@ -143,3 +143,24 @@ fn lower_bound(
     }
     Ok(low)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::recipe;
+
+    #[test]
+    fn removals_and_copies_are_found_by_places() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d", "e"]));
+        test.deduplicated(&[(1, 0, 1.0), (2, 0, 0.9), (4, 3, 0.9)], stage_counts());
+        let ctx = test.context();
+        RemovalLookup::prepare(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        let mut lookup = RemovalLookup::open(&ctx).unwrap();
+        assert_eq!(lookup.removed(0, 5).unwrap(), [1, 2, 4]);
+        assert_eq!(lookup.removed(2, 4).unwrap(), [2]);
+        assert_eq!(lookup.removed(3, 4).unwrap(), [] as [u32; 0]);
+        assert_eq!([0, 1, 3, 4].map(|kept| lookup.copies(kept).unwrap()), [3, 1, 2, 1]);
+        assert_eq!(lookup.number(3).unwrap(), 3);
+    }
+}

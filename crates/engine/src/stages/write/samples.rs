@@ -38,3 +38,43 @@ pub(super) fn choose(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) 
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::Catalogue;
+    use crate::stages::report::read_samples;
+    use crate::stages::write::StageCounts;
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::recipe;
+
+    #[test]
+    fn a_pair_is_shown_once_for_the_first_reason() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d"]));
+        let sample = |a, b, similarity| Sample { a, b, similarity };
+        let tally = Tally {
+            random: vec![sample(0, 1, 0.9)],
+            above: vec![sample(0, 1, 0.9), sample(2, 3, 0.8)],
+            below: vec![sample(0, 2, 0.7)],
+            ..Tally::default()
+        };
+        let mut findings = test.deduplicated(&[(1, 0, 0.9)], StageCounts { tally, ..stage_counts() });
+        let ctx = test.context();
+        read_samples(&ctx, &Catalogue::load(&ctx).unwrap(), &mut findings).unwrap();
+        let shown: Vec<_> = findings
+            .samples
+            .iter()
+            .map(|one| (one.section, one.a.id.as_str(), one.b.id.as_str(), one.a.removed, one.b.removed))
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                (Section::Random, "d0", "d1", false, true),
+                (Section::Above, "d2", "d3", false, false),
+                (Section::Below, "d0", "d2", false, false)
+            ]
+        );
+        assert_eq!((findings.samples[0].a.text.as_str(), findings.samples[0].b.text.as_str()), ("a", "b"));
+        assert_eq!(findings.biggest[0].excerpt, "a");
+    }
+}

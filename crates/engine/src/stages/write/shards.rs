@@ -135,3 +135,111 @@ impl RecordFilter for ShardDecisions {
         Ok(Note { cluster: (document - self.references).into(), copies })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::recipe;
+
+    #[test]
+    fn copies_go_to_the_folder_of_what_they_hold() {
+        assert_eq!(
+            [Shards::None, Shards::Kept, Shards::Removed].map(folder_name),
+            [None, Some("kept"), Some("removed")]
+        );
+    }
+
+    /// Five documents and a record that is none; documents 1 and 4 go for document 0.
+    const RECORDS: [&str; 6] = [
+        "{\"id\":\"a\",\"text\":\"1\"}\n",
+        "{\"id\":\"b\",\"text\":\"2\"}\n",
+        "{\"broken\"}\n",
+        "{\"id\":\"c\",\"text\":\"3\"}\n",
+        "{\"id\":\"d\",\"text\":\"4\"}\n",
+        "{\"id\":\"e\",\"text\":\"5\"}\n",
+    ];
+
+    /// A job that removed what is decided, before copies are written.
+    fn decided(outputs: Outputs) -> StageTest {
+        let test = StageTest::against(recipe("md5"), &as_lines(&["left"]), &RECORDS.concat());
+        test.deduplicated_to(&[(2, 1, 0.9), (5, 1, 0.9)], stage_counts(), outputs);
+        test
+    }
+
+    fn copied(outputs: Outputs) -> (StageTest, Option<String>) {
+        let test = decided(outputs);
+        let ctx = test.context();
+        let note = write(&ctx, &Catalogue::load(&ctx).unwrap(), test.folder(), outputs).unwrap();
+        drop(ctx);
+        (test, note)
+    }
+
+    fn content(test: &StageTest, name: &str) -> Option<String> {
+        std::fs::read_to_string(test.folder().join(name)).ok()
+    }
+
+    #[test]
+    fn kept_documents_are_copied_as_they_stand_and_rejected_ones_apart() {
+        let (test, note) = copied(Outputs { write: Shards::Kept, ..Outputs::default() });
+        let kept = [RECORDS[0], RECORDS[3], RECORDS[5]].concat();
+        assert_eq!(content(&test, "kept/docs.jsonl"), Some(kept));
+        assert_eq!(content(&test, "rejected/docs.jsonl").as_deref(), Some(RECORDS[2]));
+        assert_eq!((note, test.folder().join("removed").exists()), (None, false));
+        assert!(!test.folder().join("kept/left.jsonl").exists());
+    }
+
+    #[test]
+    fn removed_documents_alone_may_be_copied() {
+        let (test, _) = copied(Outputs { write: Shards::Removed, ..Outputs::default() });
+        assert_eq!(content(&test, "removed/docs.jsonl"), Some([RECORDS[1], RECORDS[4]].concat()));
+        assert!(!test.folder().join("kept").exists());
+    }
+
+    #[test]
+    fn without_copies_no_folder_is_made() {
+        let (test, note) = copied(Outputs::default());
+        assert_eq!(note, None);
+        assert!(["kept", "removed", "rejected"].iter().all(|name| !test.folder().join(name).exists()));
+    }
+
+    #[test]
+    fn a_kept_document_is_noted_with_its_cluster() {
+        let outputs = Outputs { write: Shards::Kept, annotate: true, ..Outputs::default() };
+        let test = decided(outputs);
+        let ctx = test.context();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        RemovalLookup::prepare(&ctx, &catalogue).unwrap();
+        let view = catalogue.shards(&ctx).into_iter().find(|view| !view.reference).unwrap();
+        let mut decisions = ShardDecisions::of(&ctx, &catalogue, &view, outputs).unwrap();
+        let fates: Vec<bool> = (0..6).map(|record| decisions.keeps(record)).collect();
+        assert_eq!(fates, [true, false, false, true, false, true]);
+        assert_eq!(decisions.count_kept(5), 3);
+        let notes =
+            [0, 3].map(|record| decisions.note(record).unwrap()).map(|note| (note.cluster, note.copies));
+        assert_eq!(notes, [(0, 3), (3, 1)]);
+        let removed = Outputs { write: Shards::Removed, ..outputs };
+        let decisions = ShardDecisions::of(&ctx, &catalogue, &view, removed).unwrap();
+        let fates: Vec<bool> = (0..6).map(|record| decisions.keeps(record)).collect();
+        assert_eq!((fates, decisions.count_kept(5)), (vec![false, true, false, false, true, false], 2));
+    }
+
+    #[test]
+    fn notes_are_refused_where_a_format_has_no_place_for_them() {
+        let test = StageTest::new(recipe("md5"), &as_lines(&["a"]));
+        let ctx = test.context();
+        let source = |format| Source {
+            shard: &ctx.corpus.shards()[0],
+            format,
+            place: 0,
+            records: 1,
+            rejected: 0,
+            digest: None,
+        };
+        refuse_annotation(&[source(Some(Format::Jsonl)), source(None)]).unwrap();
+        let error = refuse_annotation(&[source(Some(Format::Jsonl)), source(Some(Format::Table))])
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("--annotate cannot write into table of docs.jsonl"), "{error}");
+    }
+}

@@ -82,3 +82,46 @@ fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
     }
     shares
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::context::{StageTest, stage_counts};
+    use crate::tests::recipe;
+
+    fn share(name: &str, documents: u64, removed: u64) -> Share {
+        Share { name: name.to_owned(), documents, removed }
+    }
+
+    #[test]
+    fn parts_with_most_removals_come_first() {
+        let shares =
+            vec![share("c", 5, 1), share("b", 9, 1), share("a", 9, 1), share("d", 2, 2), share("e", 99, 0)];
+        let names: Vec<String> = top(shares, Share::default()).into_iter().map(|share| share.name).collect();
+        assert_eq!(names, ["d", "a", "b", "c", "e"]);
+    }
+
+    #[test]
+    fn many_parts_end_in_one_row_for_the_rest() {
+        let shares = |count: u64| (0..count).map(|n| share(&format!("{n:02}"), 10, n)).collect::<Vec<_>>();
+        assert_eq!(top(shares(30), Share::default()).len(), 30);
+        let rows = top(shares(33), Share::default());
+        assert_eq!((rows.len(), rows[0].removed, rows[29].removed), (31, 32, 3));
+        assert_eq!(rows[30], share("3 others", 30, 3));
+        let rows = top(shares(33), share("", 7, 4));
+        assert_eq!(rows[30], share("3 and more others", 37, 7));
+    }
+
+    #[test]
+    fn removals_are_counted_by_shard_and_by_host() {
+        let line =
+            |n: u32, url: &str| format!("{{\"id\":\"{n}\",\"url\":\"{url}\",\"text\":\"word {n}\"}}\n");
+        let lines =
+            [line(0, "http://A.org/1"), line(1, "http://a.org/2"), line(2, "http://b.org"), line(3, "")]
+                .concat();
+        let test = StageTest::new(recipe("md5"), &lines);
+        let findings = test.deduplicated(&[(1, 0, 1.0), (3, 2, 1.0)], stage_counts());
+        assert_eq!(findings.sources, [share("docs.jsonl", 4, 2)]);
+        assert_eq!(findings.hosts, [share("a.org", 2, 1), share("b.org", 1, 0)]);
+    }
+}
