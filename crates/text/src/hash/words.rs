@@ -181,24 +181,11 @@ mod x86 {
         // Every word begins in the text. The gathers do not rely on that: to see to it costs one instruction
         // for all.
         let last_offset = _mm256_set1_epi32(text.last_offset().cast_signed());
-        // SAFETY: eight numbers each.
-        let (bytes, keys) =
-            unsafe { (_mm512_loadu_si512(BYTES.as_ptr().cast()), _mm512_loadu_si512(KEYS.as_ptr().cast())) };
-        // A shuffle of bytes stays within 16 of them, which are two words, and counts from the front of the
-        // first. So the positions of every second word are eight higher.
-        let odd = _mm512_maskz_set1_epi8(0xff00_ff00_ff00_ff00, 8);
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         // Room for all at once: the loop stores through pointers, without a look at capacities.
         hashes.reserve(8 * starts.len());
         long.reserve(8 * starts.len());
         secret_hashes.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
-        // SAFETY: eight numbers each.
-        let (word_masks, padding_bytes) = unsafe {
-            (
-                _mm512_loadu_si512(WORD_MASKS.as_ptr().cast()),
-                _mm512_loadu_si512(PADDING_BYTES.as_ptr().cast()),
-            )
-        };
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // Words begin anywhere, which a gather is made for. Two loads and a permutation in its place were
             // no faster.
@@ -211,28 +198,6 @@ mod x86 {
                 let word = _mm512_i64gather_epi64::<1>(places, text.first.cast());
                 (_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts)), word)
             };
-            // XXH3 hashes 1 to 3 bytes by another formula than 4 to 8. Both choose bytes, XOR a key, and then
-            // shift, XOR and multiply twice. So the steps are shared, and bytes, keys, factors and shifts are
-            // chosen by length: about half of the instructions that both formulas would take.
-            let short = _mm512_cmplt_epu64_mask(length, all(4));
-            let either =
-                |up_to_3: u64, up_to_8: u64| _mm512_mask_mov_epi64(all(up_to_8), short, all(up_to_3));
-            // The permutation is a lookup in a table of eight numbers that stays in a register; it goes by
-            // the low three bits of a length. Words of more than eight bytes get something, which is replaced
-            // at the end.
-            let bytes = _mm512_or_si512(_mm512_permutexvar_epi64(length, bytes), odd);
-            let z = _mm512_shuffle_epi8(word, bytes);
-            let z = _mm512_xor_si512(z, _mm512_permutexvar_epi64(length, keys));
-            // 4 to 8 bytes: `z ^ rotl(z, 49) ^ rotl(z, 24)`; 0x96 is the XOR of three. 1 to 3 bytes: the
-            // formula has `z ^ z >> 33`, which is `z` here, since bytes and key have 32 bits.
-            let (by_49, by_24) = (_mm512_rol_epi64::<49>(z), _mm512_rol_epi64::<24>(z));
-            let z = _mm512_mask_ternarylogic_epi64::<0x96>(z, !short, by_49, by_24);
-            let z = multiply_8(either(PRIME_2, PRIME_MX), z);
-            // The length of 4 to 8 bytes comes in here; that of 1 to 3 bytes was in the key.
-            let shifted = _mm512_srlv_epi64(z, either(29, 35));
-            let z = _mm512_xor_si512(z, _mm512_mask_add_epi64(shifted, !short, shifted, length));
-            let z = multiply_8(either(PRIME_3, PRIME_MX), z);
-            let z = _mm512_xor_si512(z, _mm512_srlv_epi64(z, either(32, 28)));
             // Which words are too long cannot be guessed, and a wrong guess costs more than a store. So the
             // numbers of those that are move to the front, eight places are written every time, and `long`
             // grows by as many as count.
@@ -242,32 +207,82 @@ mod x86 {
             // has added eight to `hashes` and at most eight to `long`, so that eight places are free in both;
             // they are written before any of them counts.
             unsafe {
-                _mm512_storeu_si512(hashes.as_mut_ptr().add(hashes.len()).cast(), z);
+                _mm512_storeu_si512(
+                    hashes.as_mut_ptr().add(hashes.len()).cast(),
+                    xxh3_of_eight(word, length),
+                );
                 hashes.set_len(hashes.len() + 8);
                 let place = long.as_mut_ptr().add(long.len());
                 _mm256_storeu_si256(place.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
                 long.set_len(long.len() + too_long.count_ones() as usize);
             }
             let Some(secret) = secret else { continue };
-            // As in `Secret::hash`: the bytes of the word, a byte of padding, and zeros; 0xea is `word &
-            // mask | padding`. Longer words are hashed otherwise, at the end.
-            let z = _mm512_ternarylogic_epi64::<0xea>(
-                word,
-                _mm512_permutexvar_epi64(length, word_masks),
-                _mm512_permutexvar_epi64(length, padding_bytes),
-            );
-            let [one, two, three] = secret.factors.map(|factor| all(factor));
-            let z = multiply_8(_mm512_xor_si512(z, all(secret.start)), one);
-            let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<32>(z)), two);
-            let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<29>(z)), three);
-            let z = _mm512_xor_si512(z, _mm512_srli_epi64::<32>(z));
             // SAFETY: as for `hashes`.
             unsafe {
-                _mm512_storeu_si512(secret_hashes.as_mut_ptr().add(secret_hashes.len()).cast(), z);
+                let place = secret_hashes.as_mut_ptr().add(secret_hashes.len());
+                _mm512_storeu_si512(place.cast(), secret_hash_of_eight(secret, word, length));
                 secret_hashes.set_len(secret_hashes.len() + 8);
             }
         }
         8 * starts.len()
+    }
+
+    /// The XXH3 hashes of eight words. Those of more than eight bytes get something, which is replaced at the end.
+    ///
+    /// XXH3 hashes 1 to 3 bytes by another formula than 4 to 8. Both choose bytes, XOR a key, and then shift, XOR and multiply
+    /// twice. So the steps are shared, and bytes, keys, factors and shifts are chosen by length: about half of the instructions
+    /// that both formulas would take.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
+    fn xxh3_of_eight(word: __m512i, length: __m512i) -> __m512i {
+        // SAFETY: eight numbers each.
+        let (bytes, keys) =
+            unsafe { (_mm512_loadu_si512(BYTES.as_ptr().cast()), _mm512_loadu_si512(KEYS.as_ptr().cast())) };
+        // A shuffle of bytes stays within 16 of them, which are two words, and counts from the front of the
+        // first. So the positions of every second word are eight higher.
+        let odd = _mm512_maskz_set1_epi8(0xff00_ff00_ff00_ff00, 8);
+        let short = _mm512_cmplt_epu64_mask(length, all(4));
+        let either = |up_to_3: u64, up_to_8: u64| _mm512_mask_mov_epi64(all(up_to_8), short, all(up_to_3));
+        // The permutation is a lookup in a table of eight numbers that stays in a register; it goes by the low
+        // three bits of a length.
+        let bytes = _mm512_or_si512(_mm512_permutexvar_epi64(length, bytes), odd);
+        let z = _mm512_shuffle_epi8(word, bytes);
+        let z = _mm512_xor_si512(z, _mm512_permutexvar_epi64(length, keys));
+        // 4 to 8 bytes: `z ^ rotl(z, 49) ^ rotl(z, 24)`; 0x96 is the XOR of three. 1 to 3 bytes: the formula
+        // has `z ^ z >> 33`, which is `z` here, since bytes and key have 32 bits.
+        let (by_49, by_24) = (_mm512_rol_epi64::<49>(z), _mm512_rol_epi64::<24>(z));
+        let z = _mm512_mask_ternarylogic_epi64::<0x96>(z, !short, by_49, by_24);
+        let z = multiply_8(either(PRIME_2, PRIME_MX), z);
+        // The length of 4 to 8 bytes comes in here; that of 1 to 3 bytes was in the key.
+        let shifted = _mm512_srlv_epi64(z, either(29, 35));
+        let z = _mm512_xor_si512(z, _mm512_mask_add_epi64(shifted, !short, shifted, length));
+        let z = multiply_8(either(PRIME_3, PRIME_MX), z);
+        _mm512_xor_si512(z, _mm512_srlv_epi64(z, either(32, 28)))
+    }
+
+    /// The secret hashes of eight words, as in `Secret::hash`: of the bytes of the word, a byte of padding, and zeros. Words of
+    /// more than eight bytes are hashed otherwise, at the end.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
+    fn secret_hash_of_eight(secret: &Secret, word: __m512i, length: __m512i) -> __m512i {
+        // SAFETY: eight numbers each.
+        let (word_masks, padding_bytes) = unsafe {
+            (
+                _mm512_loadu_si512(WORD_MASKS.as_ptr().cast()),
+                _mm512_loadu_si512(PADDING_BYTES.as_ptr().cast()),
+            )
+        };
+        // 0xea is `word & mask | padding`.
+        let z = _mm512_ternarylogic_epi64::<0xea>(
+            word,
+            _mm512_permutexvar_epi64(length, word_masks),
+            _mm512_permutexvar_epi64(length, padding_bytes),
+        );
+        let [one, two, three] = secret.factors.map(|factor| all(factor));
+        let z = multiply_8(_mm512_xor_si512(z, all(secret.start)), one);
+        let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<32>(z)), two);
+        let z = multiply_8(_mm512_xor_si512(z, _mm512_srli_epi64::<29>(z)), three);
+        _mm512_xor_si512(z, _mm512_srli_epi64::<32>(z))
     }
 
     /// The same for four words at a time. AVX2 has no lookup of 64-bit numbers in a register, so both formulas
