@@ -1,4 +1,9 @@
-//! The description of the API, in the format of OpenAPI 3.1. A test holds it against the table of routes.
+//! The description of the API, in the format of OpenAPI 3.1.
+//!
+//! It is written by hand and not derived: requests are read by visitors whose bounds no attribute of a type states, and most
+//! answers are types of `index`, which would depend on a crate for schemas for the sake of one page. Two checks hold it to
+//! what the service does: a test compares it with the table of routes, and `scripts/malformed` sends requests that are
+//! generated from it to a real service and compares every answer with its schema.
 
 use std::sync::Arc;
 
