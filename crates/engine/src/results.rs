@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lookalike_model::{BigCluster, Section, SourceCounts};
+
 use crate::job::Summary;
 use crate::stages::sketch::MethodCounts;
 
@@ -15,11 +17,11 @@ pub struct Findings {
     /// Clusters by size: the lowest size of a bin, the highest, and how many.
     pub cluster_sizes: Vec<(u64, u64, u64)>,
     /// The largest clusters.
-    pub biggest: Vec<BigCluster>,
+    pub biggest: Vec<ShownCluster>,
     /// Documents and removals per shard, most removals first.
-    pub sources: Vec<Share>,
+    pub sources: Vec<SourceCounts>,
     /// Documents and removals per host, most removals first.
-    pub hosts: Vec<Share>,
+    pub hosts: Vec<SourceCounts>,
     /// Rejections by reason.
     pub rejections: BTreeMap<String, u64>,
     /// Pairs for a person to look at.
@@ -32,44 +34,14 @@ pub struct Findings {
     pub method_counts: Vec<MethodCounts>,
 }
 
-/// Documents and removals of a part of the corpus.
+/// A large cluster with the documents that it is shown by.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Share {
-    /// The part.
-    pub name: String,
-    /// Documents found.
-    pub documents: u64,
-    /// Those removed.
-    pub removed: u64,
-}
-
-/// A large cluster.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BigCluster {
-    /// Ordinal of its kept document.
-    pub cluster: u64,
-    /// Id of its kept document.
-    pub keep: String,
-    /// Number of its documents.
-    pub size: u64,
-    /// A few of their ids.
-    pub members: Vec<String>,
-    /// The beginning of the kept document's text.
-    pub excerpt: String,
+pub struct ShownCluster {
+    /// The cluster as the report has it.
+    pub facts: BigCluster,
     pub(crate) kept_document: u32,
     /// The documents whose ids are shown.
     pub(crate) shown: Vec<u32>,
-}
-
-/// The reason why a pair is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Section {
-    /// Drawn by lot from those at or above the threshold.
-    Random,
-    /// Just above the threshold.
-    Above,
-    /// Just below it.
-    Below,
 }
 
 /// A pair for a person to look at.

@@ -1,9 +1,9 @@
 //! The report page of a run, made from the findings of the engine.
 
-use lookalike_engine::results::{Findings, PairSample, Section, Share};
+use lookalike_engine::results::{Findings, PairSample};
 use lookalike_engine::{EngineError, JobRecipe};
 use lookalike_report::{
-    BigCluster, Bin, Counts, Measure, Report, SizeBin, SourceCounts,
+    Bin, Counts, Measure, Report, SizeBin,
     diff::{Side, View, compare},
 };
 use lookalike_text::hash::Secret;
@@ -29,13 +29,6 @@ pub fn report(title: &str, recipe: &JobRecipe, findings: &Findings) -> Result<Re
     };
     let mut analyser = Analyser::with_secret(&recipe.profile()?, Secret::of_process());
     let samples = findings.samples.iter().map(|sample| pair_sample(&mut analyser, sample)).collect();
-    let biggest = findings.biggest.iter().map(|cluster| BigCluster {
-        cluster: cluster.cluster,
-        keep: cluster.keep.clone(),
-        size: cluster.size,
-        members: cluster.members.clone(),
-        excerpt: cluster.excerpt.clone(),
-    });
     Ok(Report {
         title: title.to_owned(),
         recipe: recipe.to_toml(),
@@ -54,16 +47,12 @@ pub fn report(title: &str, recipe: &JobRecipe, findings: &Findings) -> Result<Re
             .iter()
             .map(|&(least, most, clusters)| SizeBin { least: least.max(2), most, clusters })
             .collect(),
-        sources: findings.sources.iter().map(slice).collect(),
-        hosts: findings.hosts.iter().map(slice).collect(),
-        biggest: biggest.collect(),
+        sources: findings.sources.clone(),
+        hosts: findings.hosts.clone(),
+        biggest: findings.biggest.iter().map(|cluster| cluster.facts.clone()).collect(),
         samples,
         rejections: findings.rejections.iter().map(|(reason, count)| (reason.clone(), *count)).collect(),
     })
-}
-
-fn slice(share: &Share) -> SourceCounts {
-    SourceCounts { name: share.name.clone(), documents: share.documents, removed: share.removed }
 }
 
 /// The hundredths of the histogram from a little below the threshold; one that the threshold falls into is cut off
@@ -95,11 +84,7 @@ fn pair_sample(analyser: &mut Analyser, sample: &PairSample) -> lookalike_report
         _ => None,
     };
     lookalike_report::PairSample {
-        section: match sample.section {
-            Section::Random => lookalike_report::Section::Random,
-            Section::Above => lookalike_report::Section::Above,
-            Section::Below => lookalike_report::Section::Below,
-        },
+        section: sample.section,
         id_a: sample.a.id.clone(),
         id_b: sample.b.id.clone(),
         url_a: sample.a.url.clone(),

@@ -23,15 +23,18 @@
 //! - [`rejection`]: records that could not be read, records that are no documents
 //! - [`recipe`]: descriptions of how results were made, so that results of different recipes are not compared
 //! - [`measure`]: similarity measures of two documents, and exact thresholds
+//! - [`findings`]: parts of a run's findings that people look at
 //! - [`span`]: byte ranges that lead back from a derived text to the one it was made from
 
 pub mod document;
+pub mod findings;
 pub mod measure;
 pub mod recipe;
 pub mod rejection;
 pub mod span;
 
 pub use document::{Content, DocId, Document, Extras, Media, RecordPosition};
+pub use findings::{BigCluster, Section, SourceCounts};
 pub use measure::{Similarity, Threshold};
 pub use recipe::{Recipe, RecipeMismatch};
 pub use rejection::{Reason, ReasonKind, Rejection, Skip, Unit};

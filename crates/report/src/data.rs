@@ -1,6 +1,6 @@
 //! The data of a report, as plain structs. The caller fills them in; [`render`](crate::render) makes the page, and serde the JSON.
 
-use lookalike_model::Similarity;
+use lookalike_model::{BigCluster, Section, Similarity, SourceCounts};
 use serde::Serialize;
 
 use crate::diff::Comparison;
@@ -106,44 +106,6 @@ pub struct SizeBin {
     pub most: u64,
     /// The number of clusters.
     pub clusters: u64,
-}
-
-/// The documents of one source or host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SourceCounts {
-    /// The source or host.
-    pub name: String,
-    /// Its documents.
-    pub documents: u64,
-    /// Those of them that were removed.
-    pub removed: u64,
-}
-
-/// A cluster worth a look.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct BigCluster {
-    /// Its number: the ordinal of the document that was kept.
-    pub cluster: u64,
-    /// Id of the document that was kept.
-    pub keep: String,
-    /// Number of documents in it.
-    pub size: u64,
-    /// Ids of some others.
-    pub members: Vec<String>,
-    /// The beginning of the kept document's text.
-    pub excerpt: String,
-}
-
-/// The reason why a pair is among the samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Section {
-    /// Its similarity is just above the threshold.
-    Above,
-    /// Its similarity is just below the threshold.
-    Below,
-    /// It was drawn at random from all pairs that reach the threshold.
-    Random,
 }
 
 /// One of the two documents of a pair.

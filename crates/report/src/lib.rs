@@ -54,9 +54,7 @@ mod study_text;
 mod svg;
 mod tables;
 
-pub use data::{
-    BigCluster, Bin, Counts, Measure, PairSample, PairSide, Report, Section, SizeBin, SourceCounts,
-};
+pub use data::{Bin, Counts, Measure, PairSample, PairSide, Report, SizeBin};
 pub use diff::{Change, Comparison, Segment, Side, TextSpans, View, compare};
 pub use html::thousands;
 pub use kind::Kind;

@@ -1,7 +1,9 @@
 //! The page of a report: one file that needs nothing but itself.
 
 use crate::charts;
-use crate::data::{Counts, Report, Section};
+use lookalike_model::Section;
+
+use crate::data::{Counts, Report};
 use crate::html::{Html, counted, percent, thousands};
 use crate::samples;
 use crate::tables;

@@ -1,6 +1,8 @@
 //! Pairs on the page, with what differs marked.
 
-use crate::data::{PairSample, PairSide, Report, Section};
+use lookalike_model::Section;
+
+use crate::data::{PairSample, PairSide, Report};
 use crate::diff::{Change, Comparison, Segment};
 use crate::html::{Html, counted};
 

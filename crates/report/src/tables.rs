@@ -1,7 +1,9 @@
 //! Tables of the page.
 
 use crate::charts;
-use crate::data::{BigCluster, Counts, SourceCounts};
+use lookalike_model::{BigCluster, SourceCounts};
+
+use crate::data::Counts;
 use crate::html::{Html, counted, percent, thousands};
 use crate::kind::Kind;
 

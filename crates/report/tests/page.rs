@@ -1,9 +1,10 @@
 //! The page as a browser meets it: well formed, closed to the network, and deaf to what documents say.
 
 use lookalike_model::Similarity;
+use lookalike_model::{BigCluster, Section, SourceCounts};
 use lookalike_report::{
-    BigCluster, Bin, Change, Comparison, Counts, Kind, Measure, PairSample, PairSide, Report, Section,
-    Segment, SizeBin, SourceCounts, TextSpans, render,
+    Bin, Change, Comparison, Counts, Kind, Measure, PairSample, PairSide, Report, Segment, SizeBin,
+    TextSpans, render,
 };
 use proptest::prelude::*;
 

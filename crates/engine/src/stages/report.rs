@@ -44,7 +44,7 @@ pub(crate) fn read_samples(
     }
     for cluster in &mut findings.biggest {
         let text = texts.get(&cluster.kept_document).map_or("", String::as_str);
-        cluster.excerpt = text.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
+        cluster.facts.excerpt = text.split_whitespace().take(40).collect::<Vec<_>>().join(" ");
     }
     Ok(())
 }

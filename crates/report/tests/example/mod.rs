@@ -2,10 +2,8 @@
 
 use lookalike_generate::{Plan, PlantedPair};
 use lookalike_model::Similarity;
-use lookalike_report::{
-    BigCluster, Bin, Counts, Measure, PairSample, PairSide, Report, Section, Side, SizeBin, SourceCounts,
-    View, compare,
-};
+use lookalike_model::{BigCluster, Section, SourceCounts};
+use lookalike_report::{Bin, Counts, Measure, PairSample, PairSide, Report, Side, SizeBin, View, compare};
 use lookalike_text::extract::{ContentMode, Extractor};
 use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};

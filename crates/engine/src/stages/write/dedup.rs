@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lookalike_corpus::write::rows::RowFormat;
+use lookalike_model::BigCluster;
 use lookalike_tables::clusters::{self, ClusterRow};
 use lookalike_tables::removed::{self, RemovedRow};
 
@@ -15,7 +16,7 @@ use crate::context::Context;
 use crate::error::EngineError;
 use crate::job::Outputs;
 use crate::recipe::ClusterRule;
-use crate::results::{BigCluster, Findings};
+use crate::results::{Findings, ShownCluster};
 use crate::store::file::RunWriter;
 use crate::store::sort::{Couples, Sorter, couple, existing, uncouple};
 
@@ -113,12 +114,10 @@ fn write_clusters(
         sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
-        findings.biggest.push(BigCluster {
-            cluster,
-            size,
+        findings.biggest.push(ShownCluster {
+            facts: BigCluster { cluster, size, ..BigCluster::default() },
             kept_document,
             shown: members.iter().take(MEMBERS).copied().collect(),
-            ..BigCluster::default()
         });
         if findings.biggest.len() > 8 * BIGGEST {
             trim_biggest(&mut findings.biggest);
@@ -142,9 +141,9 @@ fn write_clusters(
     sizes.finish()?;
     trim_biggest(&mut findings.biggest);
     for cluster in &mut findings.biggest {
-        cluster.keep = shown_id(&mut lookup, cluster.kept_document)?;
+        cluster.facts.keep = shown_id(&mut lookup, cluster.kept_document)?;
         let ids = cluster.shown.iter().map(|&member| shown_id(&mut lookup, member));
-        cluster.members = ids.collect::<Result<_, _>>()?;
+        cluster.facts.members = ids.collect::<Result<_, _>>()?;
     }
     findings.cluster_sizes =
         bins.into_iter().map(|(power, count)| (1 << power, (2 << power) - 1, count)).collect();
@@ -162,8 +161,8 @@ fn shown_id(lookup: &mut Lookup<'_>, document: u32) -> Result<String, EngineErro
     Ok(id)
 }
 
-fn trim_biggest(biggest: &mut Vec<BigCluster>) {
-    biggest.sort_by_key(|cluster| (std::cmp::Reverse(cluster.size), cluster.cluster));
+fn trim_biggest(biggest: &mut Vec<ShownCluster>) {
+    biggest.sort_by_key(|cluster| (std::cmp::Reverse(cluster.facts.size), cluster.facts.cluster));
     biggest.truncate(BIGGEST);
 }
 
@@ -176,11 +175,14 @@ mod tests {
 
     #[test]
     fn the_largest_clusters_are_kept_and_of_equals_the_first() {
-        let cluster = |(cluster, size)| BigCluster { cluster, size, ..BigCluster::default() };
-        let mut biggest: Vec<BigCluster> =
-            (0..20).map(|n| cluster((n, if n == 19 { 9 } else { 2 }))).collect();
+        let cluster = |cluster, size| ShownCluster {
+            facts: BigCluster { cluster, size, ..BigCluster::default() },
+            ..ShownCluster::default()
+        };
+        let mut biggest: Vec<ShownCluster> =
+            (0..20).map(|n| cluster(n, if n == 19 { 9 } else { 2 })).collect();
         trim_biggest(&mut biggest);
-        let found: Vec<u64> = biggest.iter().map(|cluster| cluster.cluster).collect();
+        let found: Vec<u64> = biggest.iter().map(|cluster| cluster.facts.cluster).collect();
         assert_eq!(found, [19, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     }
 

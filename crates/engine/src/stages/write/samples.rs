@@ -1,10 +1,12 @@
 //! Pairs for a person to look at. Their texts are read by the stage `report`.
 
+use lookalike_model::Section;
+
 use super::removals::removals;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::recipe::Task;
-use crate::results::{Findings, PairSample, SampleDocument, Section};
+use crate::results::{Findings, PairSample, SampleDocument};
 use crate::stages::verify::tally::{Sample, Tally};
 
 pub(super) fn choose(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) -> Result<(), EngineError> {
@@ -75,6 +77,6 @@ mod tests {
             ]
         );
         assert_eq!((findings.samples[0].a.text.as_str(), findings.samples[0].b.text.as_str()), ("a", "b"));
-        assert_eq!(findings.biggest[0].excerpt, "a");
+        assert_eq!(findings.biggest[0].facts.excerpt, "a");
     }
 }

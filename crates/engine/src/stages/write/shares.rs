@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
+use lookalike_model::SourceCounts;
+
 use super::removals::SORTED;
 use crate::catalogue::{Catalogue, shard_of};
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::results::{Findings, Share};
+use crate::results::Findings;
 use crate::stages::order::PlaceMap;
 use crate::stages::sketch::host;
 use crate::stages::verify::Removals;
@@ -25,9 +27,13 @@ pub(super) fn count(
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
     let views = catalogue.shards(ctx);
-    let mut sources: Vec<Share> = views
+    let mut sources: Vec<SourceCounts> = views
         .iter()
-        .map(|view| Share { name: view.shard.name.clone(), documents: view.records.into(), removed: 0 })
+        .map(|view| SourceCounts {
+            name: view.shard.name.clone(),
+            documents: view.records.into(),
+            removed: 0,
+        })
         .collect();
     let mut hosts: HashMap<String, (u64, u64)> = HashMap::new();
     let mut others = (0, 0);
@@ -57,15 +63,17 @@ pub(super) fn count(
     })?;
     let sources =
         sources.into_iter().zip(&views).filter(|(_, view)| !view.reference).map(|(share, _)| share).collect();
-    findings.sources = top(sources, Share::default());
-    let hosts =
-        hosts.into_iter().map(|(name, (documents, removed))| Share { name, documents, removed }).collect();
-    findings.hosts = top(hosts, Share { name: String::new(), documents: others.0, removed: others.1 });
+    findings.sources = top(sources, SourceCounts::default());
+    let hosts = hosts
+        .into_iter()
+        .map(|(name, (documents, removed))| SourceCounts { name, documents, removed })
+        .collect();
+    findings.hosts = top(hosts, SourceCounts { name: String::new(), documents: others.0, removed: others.1 });
     Ok(())
 }
 
 /// The parts with most removals, and one row for all others.
-fn top(mut shares: Vec<Share>, mut others: Share) -> Vec<Share> {
+fn top(mut shares: Vec<SourceCounts>, mut others: SourceCounts) -> Vec<SourceCounts> {
     shares.sort_by(|a, b| {
         (b.removed, b.documents).cmp(&(a.removed, a.documents)).then_with(|| a.name.cmp(&b.name))
     });
@@ -89,23 +97,24 @@ mod tests {
     use crate::tests::context::{StageTest, stage_counts};
     use crate::tests::recipe;
 
-    fn share(name: &str, documents: u64, removed: u64) -> Share {
-        Share { name: name.to_owned(), documents, removed }
+    fn share(name: &str, documents: u64, removed: u64) -> SourceCounts {
+        SourceCounts { name: name.to_owned(), documents, removed }
     }
 
     #[test]
     fn parts_with_most_removals_come_first() {
         let shares =
             vec![share("c", 5, 1), share("b", 9, 1), share("a", 9, 1), share("d", 2, 2), share("e", 99, 0)];
-        let names: Vec<String> = top(shares, Share::default()).into_iter().map(|share| share.name).collect();
+        let names: Vec<String> =
+            top(shares, SourceCounts::default()).into_iter().map(|share| share.name).collect();
         assert_eq!(names, ["d", "a", "b", "c", "e"]);
     }
 
     #[test]
     fn many_parts_end_in_one_row_for_the_rest() {
         let shares = |count: u64| (0..count).map(|n| share(&format!("{n:02}"), 10, n)).collect::<Vec<_>>();
-        assert_eq!(top(shares(30), Share::default()).len(), 30);
-        let rows = top(shares(33), Share::default());
+        assert_eq!(top(shares(30), SourceCounts::default()).len(), 30);
+        let rows = top(shares(33), SourceCounts::default());
         assert_eq!((rows.len(), rows[0].removed, rows[29].removed), (31, 32, 3));
         assert_eq!(rows[30], share("3 others", 30, 3));
         let rows = top(shares(33), share("", 7, 4));
