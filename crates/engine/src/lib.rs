@@ -23,7 +23,7 @@
 //!
 //! Beside them: [`examine`], one document at a time, for programs that keep documents for longer than a job; [`panel`], the methods
 //! of a run together; [`walk`], every document of a corpus; [`document_copy`], a copy of documents to read by number; [`measure`], the
-//! true similarity of two documents; [`pair_measurer`], that of any pairs of a copy; [`pipeline`], documents through workers in order;
+//! true similarity of two documents; [`decision`], the rule by which a kept document stands for another; [`pair_measurer`], that of any pairs of a copy; [`pipeline`], documents through workers in order;
 //! [`store`], run files and external sorting; [`workplace`], a folder in which other work than a job's goes on after a stop.
 
 mod catalogue;
@@ -31,6 +31,7 @@ pub mod check;
 mod context;
 mod copies;
 pub mod cost;
+pub mod decision;
 pub mod delivered;
 mod disk;
 pub mod document_copy;

@@ -4,6 +4,7 @@
 //! ones the first. Otherwise the witnesses of removed near ones are measured against it, and the same rule applies. Otherwise
 //! it is kept.
 
+use lookalike_engine::decision::{OneHop, Way, Witness, best_by_one_hop};
 use lookalike_engine::measure::Measured;
 
 use crate::candidates::SnapshotQuery;
@@ -11,25 +12,6 @@ use crate::error::IndexError;
 use crate::prepared::Candidates;
 use crate::query_buffers::Subject;
 use crate::row::{NO_DOCUMENT, State};
-
-/// A kept document that may stand for another.
-#[derive(Debug, Clone, Copy)]
-struct PossibleWitness {
-    similarity: f64,
-    document: u32,
-}
-
-impl PossibleWitness {
-    fn beats(&self, other: &PossibleWitness) -> bool {
-        self.similarity > other.similarity
-            || self.similarity == other.similarity && self.document < other.document
-    }
-
-    /// The better of both.
-    fn or(self, other: Option<PossibleWitness>) -> PossibleWitness {
-        other.filter(|other| other.beats(&self)).unwrap_or(self)
-    }
-}
 
 impl SnapshotQuery<'_> {
     /// Decides a document with these candidates.
@@ -43,61 +25,41 @@ impl SnapshotQuery<'_> {
         {
             return Ok(State::Removed { witness, similarity: Some(1.0) });
         }
-        let mut best: Option<PossibleWitness> = None;
+        let mut best: Option<Witness> = None;
         let mut kept = Vec::new();
         let mut classes = std::mem::take(&mut candidates.classes);
         for candidate in &mut classes {
             let Some(document) = self.kept(candidate.class)? else { continue };
             kept.push(document);
             if let Some(Measured { forward, reached: true, .. }) = self.measure(subject, candidate)? {
-                best = Some(PossibleWitness { similarity: forward, document }.or(best));
+                best = Some(witness(document, candidate.class, forward).or(best));
             }
         }
         candidates.classes = classes;
         if best.is_none() {
             best = self.one_hop(subject, candidates, &kept)?;
         }
-        Ok(best.map_or(State::Kept, |PossibleWitness { similarity, document }| State::Removed {
+        Ok(best.map_or(State::Kept, |Witness { similarity, document, .. }| State::Removed {
             witness: document,
             similarity: Some(similarity).filter(|number| !number.is_nan()),
         }))
     }
 
-    /// The best among the witnesses of near ones that were removed. These are few and measured first; whether one that
-    /// leads to a witness is near is asked only of witnesses that are. `far` are kept ones that were measured already.
+    /// The best among the witnesses of near ones that were removed. `far` are kept ones that were measured already.
     fn one_hop(
         &mut self,
         subject: &mut Subject<'_>,
         candidates: &mut Candidates,
         far: &[u32],
-    ) -> Result<Option<PossibleWitness>, IndexError> {
-        let mut ways: Vec<(u32, usize)> = Vec::new();
-        let own = candidates.leader.map(|leader| (usize::MAX, leader));
+    ) -> Result<Option<Witness>, IndexError> {
+        let mut ways = Vec::new();
+        let own = candidates.leader.map(|leader| (None, leader));
         let others = candidates.classes.iter().map(|candidate| candidate.class).enumerate();
-        for (way, class) in own.into_iter().chain(others) {
-            ways.extend(self.witnesses(class)?.into_iter().map(|witness| (witness, way)));
+        for (through, class) in own.into_iter().chain(others.map(|(way, class)| (Some(way), class))) {
+            ways.extend(self.witnesses(class)?.into_iter().map(|witness| Way { witness, through }));
         }
-        ways.retain(|(witness, _)| !far.contains(witness));
-        ways.sort_unstable();
-        let mut witnesses = Vec::new();
-        for ways in ways.chunk_by(|one, two| one.0 == two.0) {
-            let class = self.row(ways[0].0)?.leader;
-            if let Some(Measured { forward, reached: true, .. }) = self.measure_unproposed(subject, class)? {
-                witnesses.push((PossibleWitness { similarity: forward, document: ways[0].0 }, ways));
-            }
-        }
-        witnesses.sort_by(|(one, _), (two, _)| {
-            two.similarity.total_cmp(&one.similarity).then(one.document.cmp(&two.document))
-        });
-        for (witness, ways) in witnesses {
-            for &(_, way) in ways {
-                let Some(candidate) = candidates.classes.get_mut(way) else { return Ok(Some(witness)) };
-                if self.measure(subject, candidate)?.is_some_and(|measured| measured.reached) {
-                    return Ok(Some(witness));
-                }
-            }
-        }
-        Ok(None)
+        ways.retain(|way| !far.contains(&way.witness));
+        best_by_one_hop(ways, &mut ClassHop { query: self, subject, candidates })
     }
 
     /// The kept document of a class.
@@ -134,6 +96,34 @@ impl SnapshotQuery<'_> {
     }
 }
 
+/// A kept document as a witness; documents are kept in the order of their numbers.
+fn witness(document: u32, class: u32, similarity: f64) -> Witness {
+    Witness { similarity, place: document, document, node: class }
+}
+
+/// The search for a witness of a document by one hop.
+struct ClassHop<'h, 'q, 's> {
+    query: &'h mut SnapshotQuery<'q>,
+    subject: &'h mut Subject<'s>,
+    candidates: &'h mut Candidates,
+}
+
+impl OneHop for ClassHop<'_, '_, '_> {
+    type Error = IndexError;
+
+    fn witness(&mut self, document: u32) -> Result<Option<Witness>, IndexError> {
+        let class = self.query.row(document)?.leader;
+        let measured = self.query.measure_unproposed(self.subject, class)?;
+        let near = measured.filter(|measured| measured.reached);
+        Ok(near.map(|measured| witness(document, class, measured.forward)))
+    }
+
+    fn is_near(&mut self, candidate: usize) -> Result<bool, IndexError> {
+        let measured = self.query.measure(self.subject, &mut self.candidates.classes[candidate])?;
+        Ok(measured.is_some_and(|measured| measured.reached))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,18 +142,6 @@ mod tests {
         candidates.classes.retain(|candidate| classes.contains(&candidate.class));
         assert_eq!(candidates.classes.len(), classes.len());
         query.decide(&mut Subject::new(&examined), &mut candidates).unwrap()
-    }
-
-    #[test]
-    fn the_more_similar_witness_is_better_and_of_equals_the_first() {
-        let witness = |similarity, document| PossibleWitness { similarity, document };
-        assert!(witness(0.9, 5).beats(&witness(0.8, 1)));
-        assert!(!witness(0.8, 1).beats(&witness(0.9, 5)));
-        assert!(witness(0.8, 1).beats(&witness(0.8, 5)));
-        assert!(!witness(0.8, 1).beats(&witness(0.8, 1)));
-        assert_eq!(witness(0.8, 3).or(None).document, 3);
-        assert_eq!(witness(0.8, 3).or(Some(witness(0.8, 2))).document, 2);
-        assert_eq!(witness(0.8, 3).or(Some(witness(0.7, 2))).document, 3);
     }
 
     #[test]

@@ -19,6 +19,7 @@
 use std::collections::HashMap;
 
 use crate::catalogue::Bits;
+use crate::decision::{OneHop, Way, Witness, best_by_one_hop};
 use crate::error::EngineError;
 use crate::measure::Measured;
 
@@ -129,25 +130,9 @@ struct NodeWitnesses {
     /// Place of the last of them: neighbours that were kept before it are measured.
     last_place: u32,
     /// The best of those.
-    best: Option<BestWitness>,
+    best: Option<Witness>,
     /// Witnesses beyond the first, where equal documents have different ones.
     more: Vec<u32>,
-}
-
-/// The best witness so far.
-#[derive(Debug, Clone, Copy)]
-struct BestWitness {
-    similarity: f64,
-    /// Place in keep order.
-    place: u32,
-    document: u32,
-    node: u32,
-}
-
-impl BestWitness {
-    fn beats(&self, other: &BestWitness) -> bool {
-        self.similarity > other.similarity || self.similarity == other.similarity && self.place < other.place
-    }
 }
 
 /// The rule `star` under way. Costs 12 bytes and two bits for each node, and more for those of several documents.
@@ -204,7 +189,7 @@ impl Star {
         let place = self.place;
         self.place += 1;
         let found = if contender.reference { None } else { self.witness(place, contender, near, judge)? };
-        let Some(BestWitness { similarity, document: witness, .. }) = found else {
+        let Some(Witness { similarity, document: witness, .. }) = found else {
             // Of equal documents the first that is kept stands for the node; a document to compare with is
             // always kept.
             let state = &mut self.nodes[contender.node as usize];
@@ -223,7 +208,7 @@ impl Star {
         contender: &Contender,
         near: &[Neighbour],
         judge: &mut dyn Judge,
-    ) -> Result<Option<BestWitness>, EngineError> {
+    ) -> Result<Option<Witness>, EngineError> {
         let node = contender.node;
         // Nothing is nearer than an equal document: no neighbour has to be measured.
         if let Some(equal) = self.kept(node, 1.0) {
@@ -233,7 +218,7 @@ impl Star {
         for neighbour in near.iter().filter(|neighbour| self.needs_similarity(contender, neighbour.node)) {
             let Neighbour { similarity, reached, .. } = measured(node, *neighbour, judge)?;
             let offer = self.kept(neighbour.node, similarity).filter(|_| reached);
-            best = offer.into_iter().chain(best).reduce(|one, two| if one.beats(&two) { one } else { two });
+            best = offer.map(|offer| offer.or(best)).or(best);
         }
         // Only what was measured directly is remembered as the best: a witness by one hop is no neighbour,
         // and a neighbour that is kept later must win against it.
@@ -248,13 +233,13 @@ impl Star {
     }
 
     /// The kept document of a node, as a witness.
-    fn kept(&self, node: u32, similarity: f64) -> Option<BestWitness> {
+    fn kept(&self, node: u32, similarity: f64) -> Option<Witness> {
         let State { kept_place: place, kept: document, .. } = self.nodes[node as usize];
-        (document != NO_DOCUMENT).then_some(BestWitness { similarity, place, document, node })
+        (document != NO_DOCUMENT).then_some(Witness { similarity, place, document, node })
     }
 
     /// Remembers what a removed document found.
-    fn note(&mut self, node: u32, place: u32, best: Option<BestWitness>, witness: u32) {
+    fn note(&mut self, node: u32, place: u32, best: Option<Witness>, witness: u32) {
         let state = &mut self.nodes[node as usize];
         let first = if state.witness == NO_DOCUMENT { witness } else { state.witness };
         state.witness = first;
@@ -277,60 +262,55 @@ impl Star {
         first.into_iter().chain(more.iter().copied())
     }
 
-    /// The best among the witnesses of removed neighbours. These are few and measured first; whether a neighbour that
-    /// leads to one is near is asked only of witnesses that are.
+    /// The best among the witnesses of removed neighbours.
     fn one_hop(
         &self,
         node: u32,
         near: &[Neighbour],
         judge: &mut dyn Judge,
-    ) -> Result<Option<BestWitness>, EngineError> {
-        // Ways are sorted by witness, so that each witness is measured once, however many neighbours lead to
-        // it.
-        let mut found = Vec::new();
-        let ways = self.ways(node, near);
-        for ways in ways.chunk_by(|a, b| a.0 == b.0) {
-            let witness = ways[0].0;
-            if let Some(measured) = judge.near(node, witness)?.filter(|measured| measured.reached) {
-                found.extend(self.kept(witness, measured.forward).map(|best| (best, ways)));
-            }
-        }
-        found.sort_by(|(one, _), (two, _)| {
-            two.similarity.total_cmp(&one.similarity).then(one.place.cmp(&two.place))
-        });
-        // From the best down: the first witness with a near neighbour that leads to it wins, and no other way
-        // is measured.
-        for (best, ways) in found {
-            for &(_, way) in ways {
-                // A way from an equal document has no neighbour: equal documents are near whatever the
-                // threshold.
-                let Some(neighbour) = near.get(way) else { return Ok(Some(best)) };
-                if measured(node, *neighbour, judge)?.reached {
-                    return Ok(Some(best));
-                }
-            }
-        }
-        Ok(None)
+    ) -> Result<Option<Witness>, EngineError> {
+        best_by_one_hop(self.ways(node, near), &mut NodeHop { star: self, node, near, judge })
     }
 
     /// The witnesses of removed neighbours, each with the neighbour that leads to it; from equal documents a way leads to
     /// those of their own. Kept neighbours are left out: they were measured, and are not near.
-    fn ways(&self, node: u32, near: &[Neighbour]) -> Vec<(u32, usize)> {
+    fn ways(&self, node: u32, near: &[Neighbour]) -> Vec<Way> {
         let is_kept = |node: u32| self.nodes[node as usize].kept != NO_DOCUMENT;
         let mut far: Vec<u32> =
             near.iter().map(|neighbour| neighbour.node).filter(|&node| is_kept(node)).collect();
         far.sort_unstable();
-        let mut ways: Vec<(u32, usize)> = self.witnesses(node).map(|witness| (witness, usize::MAX)).collect();
+        let mut ways: Vec<Way> = self.witnesses(node).map(|witness| Way { witness, through: None }).collect();
         for (index, neighbour) in near.iter().enumerate() {
             // One that was measured and is not near leads nowhere. The others are near, or are measured when
             // a way through them is taken.
             if !neighbour.measured || neighbour.reached {
-                ways.extend(self.witnesses(neighbour.node).map(|witness| (witness, index)));
+                let through = Some(index);
+                ways.extend(self.witnesses(neighbour.node).map(|witness| Way { witness, through }));
             }
         }
-        ways.retain(|(witness, _)| far.binary_search(witness).is_err());
-        ways.sort_unstable();
+        ways.retain(|way| far.binary_search(&way.witness).is_err());
         ways
+    }
+}
+
+/// The search for a witness of a node by one hop.
+struct NodeHop<'h> {
+    star: &'h Star,
+    node: u32,
+    near: &'h [Neighbour],
+    judge: &'h mut dyn Judge,
+}
+
+impl OneHop for NodeHop<'_> {
+    type Error = EngineError;
+
+    fn witness(&mut self, witness: u32) -> Result<Option<Witness>, EngineError> {
+        let measured = self.judge.near(self.node, witness)?.filter(|measured| measured.reached);
+        Ok(measured.and_then(|measured| self.star.kept(witness, measured.forward)))
+    }
+
+    fn is_near(&mut self, candidate: usize) -> Result<bool, EngineError> {
+        Ok(measured(self.node, self.near[candidate], self.judge)?.reached)
     }
 }
 
@@ -680,14 +660,6 @@ mod tests {
         assert_eq!((b, two), (7, Neighbour { similarity: 0.4, node: 3, measured: true, reached: false }));
         let [(a, one), (b, two)] = Neighbour::ends(3, 7);
         assert_eq!((a, one.node, one.measured, b, two.node, two.measured), (3, 7, false, 7, 3, false));
-    }
-
-    #[test]
-    fn the_more_similar_witness_wins_and_of_equals_the_earlier() {
-        let best = |similarity, place| BestWitness { similarity, place, document: 0, node: 0 };
-        assert!(best(0.9, 5).beats(&best(0.8, 1)));
-        assert!(best(0.9, 1).beats(&best(0.9, 5)));
-        assert!(!best(0.9, 5).beats(&best(0.9, 1)) && !best(0.9, 1).beats(&best(0.9, 1)));
     }
 
     #[test]
