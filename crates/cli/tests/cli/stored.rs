@@ -1,13 +1,13 @@
 //! Files of earlier programs: a sample of every version of every format is opened, and gives what it gave then.
 //!
-//! `tests/formats/FORMAT-vN` holds what a program wrote whose format had version N, and what it answered. For each version that has
-//! none, `scripts/make-format-samples` writes a folder, and never writes one again. A program that can no longer open a version
-//! must refuse it in a sentence that says so, and the test of that sample becomes one of a refusal.
+//! `tests/formats/FORMAT-vN` holds what a program wrote whose format had version N, and what it answered. For each version that
+//! has none, `scripts/make-format-samples` writes a folder, and never writes one again. A program that can no longer open a
+//! version must refuse it in a sentence that says so, and the test of that sample becomes one of a refusal.
 //!
-//! All that decides whether a file opens travels with it: secrets and stamps lie in the folder of a job or an index, and no path in
-//! them is absolute, but for a note in `run.json` that only other programs read. Two facts do not travel, and are set here. A job
-//! knows its input by the time of its last change, in nanoseconds, which git does not keep. And it belongs to one version of the
-//! program: it is opened by its own recipe, which names that version, as somebody would who has moved on since.
+//! All that decides whether a file opens travels with it: secrets and stamps lie in the folder of a job or an index, and no
+//! path in them is absolute, but for a note in `run.json` that only other programs read. Two facts do not travel, and are set
+//! here. A job knows its input by the time of its last change, in nanoseconds, which git does not keep. And it belongs to one
+//! version of the program: it is opened by its own recipe, which names that version, as somebody would who has moved on since.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
