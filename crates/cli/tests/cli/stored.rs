@@ -8,6 +8,8 @@
 //! path in them is absolute, but for a note in `run.json` that only other programs read. Two facts do not travel, and are set
 //! here. A job knows its input by the time of its last change, in nanoseconds, which git does not keep. And it belongs to one
 //! version of the program: it is opened by its own recipe, which names that version, as somebody would who has moved on since.
+//!
+//! Folders of `urls` are not among the samples: they belong to one version of the program, and no recipe of theirs can be given.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
