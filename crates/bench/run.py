@@ -366,7 +366,11 @@ def options():
     parser.add_argument("--quick", action="store_true", help="one round, small budgets; no file of results")
     parser.add_argument("--smoke", action="store_true", help="few generated documents, no peers; fails on a wrong answer")
     parser.add_argument("--profile", help="how lookalike is built; dist by default, dev with --smoke")
-    parser.add_argument("--program", type=lambda name: Path(name).resolve(), help="a lookalike that is built already, such as an older one to compare with")
+    parser.add_argument(
+        "--program",
+        type=lambda name: Path(name).resolve(),
+        help="a lookalike that is built already, such as an older one to compare with",
+    )
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.rounds, chosen.budget = 1, 10

@@ -9,7 +9,7 @@
 //! - `spark`: what Spark's workers call
 //! - `jobs`: `dedup`, `pairs` and `compare`; `sketch`; `measure`: `similarity`; `index`: `Index`
 //!
-//! What people see, with its documentation, is `lookalike/__init__.py`; this module is `lookalike._core`.
+//! The interface that people see, with its documentation, is `lookalike/__init__.py`; this module is `lookalike._core`.
 
 mod arrow;
 mod errors;

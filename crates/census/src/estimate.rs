@@ -36,10 +36,10 @@ impl Estimate {
 
     /// Returns an estimate of a mean of `n` draws whose residuals, in units of their spread, have this skewness and kurtosis.
     ///
-    /// Where few draws say much and most say little, the mean is low more often than high, and low errors go with low means. Hall (1992)
-    /// takes that out of the statistic by a cubic that can be inverted. And the error itself is uncertain, the more so the heavier the
-    /// tails are: it has as many degrees of freedom as its spread leaves (Satterthwaite 1946), and the normal points move outwards as
-    /// those of Student's distribution. With neither, it is the normal interval.
+    /// The mean is low more often than high where few draws say much and most say little, and low errors go with low means. Hall
+    /// (1992) takes that out of the statistic by a cubic that can be inverted. And the error itself is uncertain, the more so the
+    /// heavier the tails are: it has as many degrees of freedom as its spread leaves (Satterthwaite 1946), and the normal points
+    /// move outwards as those of Student's distribution. With neither, it is the normal interval.
     pub fn skewed(value: f64, error: f64, (skewness, kurtosis): (f64, f64), n: f64) -> Self {
         let freedom = (2.0 * n / (kurtosis - 1.0).max(1e-9)).max(LEAST_FREEDOM);
         let point = Z + (Z.powi(3) + Z) / (4.0 * freedom);

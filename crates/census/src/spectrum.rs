@@ -62,7 +62,7 @@ impl Neighbours for Graph {
 
 /// The eigenvalue of the transition matrix, other than the first, that is farthest from 0; 1 for a graph of several parts.
 ///
-/// Where iteration stops short, the value is too small: the walk is never faster than it says, but for rounding.
+/// The value is too small where iteration stops short: the walk is never faster than it says, but for rounding.
 pub fn second_eigenvalue<N: Neighbours + ?Sized>(neighbours: &N, degree: u64) -> Option<f64> {
     let most = (0..neighbours.nodes()).map(|node| neighbours.of(node).len()).max()?;
     if neighbours.nodes() < 2 || most == 0 {

@@ -1,7 +1,7 @@
 //! The folder of a job: what in it is the job's, and how that is removed.
 //!
-//! Whatever is removed here was written by a job: scratch files, results by their names, and copies by the names that the summary, the
-//! manifest or the journal of copies says they have. Other files stay where they are.
+//! All that is removed here was written by a job: scratch files, results by their names, and copies by the names that the
+//! summary, the manifest or the journal of copies says they have. Other files stay where they are.
 //!
 //! `--force` begins anew by removing these. A first run that fails before it has read anything leaves no trace.
 

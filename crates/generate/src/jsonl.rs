@@ -21,7 +21,7 @@
 //!   text (for HTML the title and the body without scripts and styles); under five words the whole page is one
 //! - `jaccard`: `intersection` / `union`
 //!
-//! Which pairs are listed is said in [`truth`](crate::truth). A pair that is not listed is unrelated, unless
+//! The pairs that are listed are described in [`truth`](crate::truth). A pair that is not listed is unrelated, unless
 //! both documents belong to one cluster.
 
 use std::io::{self, Write};

@@ -394,7 +394,7 @@ impl Index {
 
     /// Queries and adds documents, in one step: of two equal ones that race, one is new.
     ///
-    /// When this returns, they survive the end of the process, and with [`WriterOptions::sync`] that of the machine.
+    /// Documents survive the end of the process as soon as this returns, and with [`WriterOptions::sync`] that of the machine.
     pub fn add(
         &self,
         documents: Vec<PreparedDocument>,

@@ -125,7 +125,7 @@ impl Sample {
 
 /// A weighted share of pairs, with an interval that knows that pairs of one cluster go together.
 ///
-/// What was never drawn is not forgotten: a kind of pair that is drawn seldom may be there and stand for many. So the lower
+/// Pairs that were never drawn are not forgotten: a kind that is drawn seldom may be there and stand for many. So the lower
 /// end also allows for as many unseen pairs against it as chance may have kept out, each of the weight that the rarest kind has.
 #[derive(Debug, Clone, Default)]
 pub struct WeightedShare {

@@ -8,7 +8,7 @@
 //! - `mod`: those divisible by 2^(⌊log2 n⌋ − 3), n being the number of words: about eight to sixteen
 //! - `even`: all even ones, as the paper reads to the letter
 //!
-//! Where nothing is kept, the smallest fingerprint is. One changed word changes five windows and often the sample, so that
+//! The smallest fingerprint is kept where none of them is. One changed word changes five windows and often the sample, so that
 //! it behaves much like a digest of the whole document.
 
 use lookalike_model::Recipe;

@@ -1,4 +1,4 @@
-//! Stage 3: documents that share an address are read again, for their names and texts.
+//! Stage `fetch`: documents that share an address are read again, for their names and texts.
 //!
 //! Only these are read a second time: for ids, for addresses and, where similarity is measured, for texts, which go to a
 //! document copy. Part of the digest tells whether a document is still what it was. Names are sorted behind the number of

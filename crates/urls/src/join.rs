@@ -1,4 +1,4 @@
-//! Stage 2: documents of one address come together; what is shared is counted, and what is needed of it is noted.
+//! Stage `match`: documents of one address come together; what is shared is counted, and what is needed of it is noted.
 
 use std::sync::atomic::Ordering;
 

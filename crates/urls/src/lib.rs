@@ -4,20 +4,21 @@
 //! disk while they are sorted, and a bit or two of memory. Addresses are never all in memory: their digests are sorted, groups with
 //! both sides are shared, and only what is shared is read a second time.
 //!
+//! The stages, by their names in `run.json`:
+//!
 //! | stage | reads | leaves behind | goes on by |
 //! |---|---|---|---|
 //! | `read` | input | per unit: digests of addresses, sorted; hosts; rejections | unit |
-//! | `join` | digests | rows by host, documents that are wanted | stage |
+//! | `match` | digests | rows by host, documents that are wanted | stage |
 //! | `fetch` | input | names and texts of those | stage |
 //! | `measure` | document copy | similarity of the documents behind an address | stage |
-//! | `overlap`, `tables`, `persistence` | all of it | results | file |
+//! | `write` | all of it | results | file |
 //!
 //! - `read`: every address becomes a key, sorted
-//! - `join`: documents of one address come together
+//! - `join`, the stage `match`: documents of one address come together
 //! - `fetch`: those that share one are read again, for their names and texts
 //! - `measure`: how similar the documents behind one address are
-//! - `overlap`: shared addresses, line by line
-//! - `tables`: hosts, domains, what survived; `persistence`: several snapshots
+//! - `overlap`, `tables`, `persistence`, the stage `write`: shared addresses by lines; hosts, domains, survival; several snapshots
 //! - [`summary`]: the counts; `study`: the report
 //! - `keys`, `fetch_request`, `page_fate`, `rows`: what stages hand on; `tsv`: tables; `recipe`: what made a result
 

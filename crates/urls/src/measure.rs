@@ -1,4 +1,4 @@
-//! Stage 4: how similar the documents behind one address are.
+//! Stage `measure`: how similar the documents behind one address are.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-//! Stage 5: shared addresses become lines, and what was measured is added to their hosts.
+//! Stage `write`, the overlap: shared addresses become lines, and what was measured is added to their hosts.
 
 use std::io::Write;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Stage 1: every address of a side becomes a key, sorted.
+//! Stage `read`: every address of a side becomes a key, sorted.
 //!
 //! For unit 17 of side 1 (a large shard, or many small ones) there are, in the scratch folder:
 //!

@@ -1,4 +1,4 @@
-//! Stage 6: tables of hosts, domains, suffixes and top-level domains, and of what survived.
+//! Stage `write`, the tables: those of hosts, domains, suffixes and top-level domains, and of what survived.
 
 use lookalike::engine::EngineError;
 use lookalike::engine::store::sort::existing;

@@ -25,7 +25,7 @@ pub struct ServeArgs {
 
     /// Nothing is added or removed, and another process may add to the index
     ///
-    /// What is seen is the moment at which the service started.
+    /// Answers are of the moment at which the service started.
     #[arg(long)]
     pub read_only: bool,
 

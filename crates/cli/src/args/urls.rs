@@ -63,7 +63,7 @@ pub struct UrlsArgs {
 
     /// Similarity measure of the two documents of a shared address: jaccard, containment, cosine, cosine-tf or edit
     ///
-    /// Where several documents of a side have the address, the first of each side is measured.
+    /// The first of each side is measured where several documents of a side have the address.
     #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
     pub similarity: Similarity,
 

@@ -34,6 +34,7 @@ mod real; // real corpora, where they are at hand
 mod review; // a person judges pairs on a page: real requests, and what is kept
 mod same; // same input, same recipe, same bytes
 mod serve; // the service: how it starts, whom it refuses, how it ends
+mod stored; // files of earlier programs: a sample of every version of every format is opened
 mod support; // helpers: run the program, make documents, read what it wrote
 mod two; // two corpora: pairs between them, and judgments carried over
 mod urls; // addresses that corpora share: files, lists, judgments, snapshots

@@ -13,10 +13,10 @@
 //!
 //! Then those of the sketch go. Symbols stay where they are, and so do shards and rejections, which are known by places.
 //!
-//! What comes before the sketch knows places alone. That matters to one method: `exact` looks at one document in eight, by place,
+//! Stages before the sketch know places alone. That matters to one method: `exact` looks at one document in eight, by place,
 //! to see which shingles are rare, and so proposes other pairs beside those that it finds.
 //!
-//! Whatever goes back to the input (symbols, copies of shards, texts, segments) asks for the place of a number, or for
+//! All code that goes back to the input (symbols, copies of shards, texts, segments) asks for the place of a number, or for
 //! the number of a place (`PlaceMap`). No text is copied. A property test compares all of it with a job on a sorted copy
 //! of the corpus.
 

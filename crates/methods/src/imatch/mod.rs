@@ -5,7 +5,7 @@
 //! of S in alphabetical order. Words too common say little and words too rare are often misspellings; what is left is
 //! the same in copies that were shuffled or trimmed at the edges.
 //!
-//! Where S is small, unrelated documents meet. The basic form then gives up. The modified one adds words from a
+//! Unrelated documents meet where S is small. The basic form then gives up. The modified one adds words from a
 //! *secondary lexicon*, those above the range from common to rare, until S is large enough. Words that the collection
 //! has not got are in neither.
 //!

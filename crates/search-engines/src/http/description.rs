@@ -171,7 +171,8 @@ impl Description {
 
     /// The words of a query in the engine's own language; nothing for one that no page can match.
     ///
-    /// Whatever is no letter, digit or mark of a letter becomes a blank, so that no word is more than a word to the engine.
+    /// A character that is no letter, digit or mark of a letter becomes a blank, so that no word is more than a word to the
+    /// engine.
     pub(crate) fn query(&self, query: &Query) -> Result<Option<String>, String> {
         let joining = match query.join {
             // One word needs nothing between words.

@@ -2,8 +2,8 @@
 //!
 //! Parsed by hand and not derived: a derived parser takes a list for an object, and as many documents as fit into memory.
 //!
-//! What is no JSON is refused with 400 and its place, what is no document with 422 and the field; nothing that was sent
-//! is sent back.
+//! A body that is no JSON is refused with 400 and its place, one that is no document with 422 and the field; nothing that
+//! was sent is sent back.
 
 use std::fmt;
 

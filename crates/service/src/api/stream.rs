@@ -1,6 +1,6 @@
 //! Streams: a document on each line, and the answer of each line before the next ones have come.
 //!
-//! What has come is answered together, so that a fast sender pays for one write of the index with many documents. A line
+//! Lines that have come are answered together, so that a fast sender pays for one write of the index with many documents. A line
 //! that is no document has its answer, too, and the stream goes on behind it.
 
 use std::pin::Pin;

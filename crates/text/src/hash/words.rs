@@ -4,7 +4,7 @@
 //! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken. Longer
 //! words are noted and hashed at the end, one by one.
 //!
-//! Where a [`Secret`] is given, the hashes by it are made in the same pass: the bytes of a word are at hand.
+//! Hashes by a [`Secret`], where one is given, are made in the same pass: the bytes of a word are at hand.
 
 use xxhash_rust::xxh3;
 

@@ -1,9 +1,9 @@
 //! The longest common subsequence of two texts, if it is long enough.
 //!
-//! What both begin and end with belongs to it, and what only one of them holds does not. The rest is a table of which only
-//! the cells near the diagonal matter: whoever leaves it far has lost too much on the way. How far is far follows from the
-//! length that is asked for. So a great length is asked for first, which costs little and is enough for texts that are
-//! nearly the same, and smaller ones until `least` is reached.
+//! A common beginning and a common end belong to it, and a symbol that only one text holds does not. The rest is a
+//! table of which only the cells near the diagonal matter: whoever leaves it far has lost too much on the way. How far
+//! is far follows from the length that is asked for. So a great length is asked for first, which costs little and is
+//! enough for texts that are nearly the same, and smaller ones until `least` is reached.
 //!
 //! - `alphabet`: symbols as small numbers
 //! - `masks`: the positions of each symbol, as bits

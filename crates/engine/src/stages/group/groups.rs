@@ -6,10 +6,11 @@
 //! predecessors by length and with the 8 members of smallest payload hash: about n pairs, never n squared. Elsewhere it
 //! is written down once as a group.
 //!
-//! Where some keys only ask, members that are found are paired with all, and those that ask with none of their like.
+//! Members that are found are paired with all, and those that only ask with none of their like, where a method has keys that
+//! only ask.
 //!
-//! Where two corpora are compared, a group proposes those of its pairs that have a document of each (`sides`), and it is too
-//! large when these are more than the pairs of a group of `max_group`.
+//! A group of two corpora proposes those of its pairs that have a document of each (`sides`), and it is too large when these are
+//! more than the pairs of a group of `max_group`.
 
 use std::collections::BTreeSet;
 
