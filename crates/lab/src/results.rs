@@ -103,7 +103,7 @@ struct CoverageFile<'f> {
     #[serde(flatten)]
     heading: &'f Heading,
     /// For any two methods, the share of all near-duplicates that they find together.
-    pairs: Vec<PairCoverage<'f>>,
+    of_two_methods: Vec<PairCoverage<'f>>,
     /// The methods in the order in which each adds most.
     greedy: Vec<GreedyStep<'f>>,
 }
@@ -227,8 +227,8 @@ impl<'r> Results<'r> {
             methods: [names[one], names[other]],
             coverage: self.strata().coverage(|mask| has(one)(mask) || has(other)(mask)),
         };
-        let pairs = index_pairs(names.len()).map(pair_coverage).collect();
-        let coverage = CoverageFile { heading: &heading, pairs, greedy: self.greedy() };
+        let of_two_methods = index_pairs(names.len()).map(pair_coverage).collect();
+        let coverage = CoverageFile { heading: &heading, of_two_methods, greedy: self.greedy() };
         json(&folder.join("coverage.json"), &coverage)?;
         self.write_pairs(&folder.join("pairs.parquet"), &heading, watch)?;
         self.write_review(&folder.join("review.jsonl"))

@@ -101,7 +101,7 @@ fn a_comparison_is_what_counting_by_hand_gives() {
                 near_to(&agreement["dice"][one][other], dice, "Dice");
             }
         }
-        for line in coverage["pairs"].as_array().unwrap() {
+        for line in coverage["of_two_methods"].as_array().unwrap() {
             let of = |at: usize| &accepted[line["methods"][at].as_str().unwrap()];
             let both =
                 all.iter().filter(|pair| of(0).contains(**pair) || of(1).contains(**pair)).count() as f64;
