@@ -58,13 +58,14 @@ impl ListBudget {
     /// The error about lists that are too long, with the memory that would do for all that was taken.
     fn refuse(&self, files: u64) -> CorpusError {
         let taken = self.0.taken.load(Ordering::Relaxed);
-        CorpusError::Memory { why: format!("a list of {files} files"), needed: self.0.other_bytes + taken }
+        let needed = self.0.other_bytes + ENTRIES_OF_FOLDERS + taken;
+        CorpusError::Memory { why: format!("a list of {files} files"), needed }
     }
 }
 
 /// Bytes that a file takes beside its path and name: its entry in the list and in a copy while the list grows, the mark by which a job
 /// knows it again, and the counts of its records, in memory and as the text of a small file that is written or read whole.
-const BYTES_PER_FILE: u64 = 640;
+const BYTES_PER_FILE: u64 = 512;
 
 /// Bytes that a shard takes in the list of its corpus and wherever jobs keep something of each shard.
 pub(crate) fn shard_bytes(shard: &Shard) -> u64 {
@@ -88,8 +89,13 @@ fn object_address(shard: &Shard) -> &str {
     }
 }
 
-/// Bytes of an entry of a folder that waits to be sorted, beside its name.
-const ENTRY_BYTES: u64 = 48;
+/// Bytes for the names of folders that wait while others are listed, in a refusal: when it comes, they are not counted any more.
+const ENTRIES_OF_FOLDERS: u64 = 1 << 20;
+
+/// Bytes of an entry of a folder until its turn comes; a shard takes more, so that the list grows until it is whole.
+fn entry_bytes(name: &OsStr) -> u64 {
+    48 + name.len() as u64
+}
 
 /// The shards that were found so far, as far as there is memory for them.
 #[derive(Debug)]
@@ -130,16 +136,14 @@ impl ShardList {
         self.take(address_bytes(path.as_os_str().len()));
     }
 
-    /// Takes memory for an entry of a folder that is about to be sorted; returns how much.
-    pub(crate) fn take_entry(&mut self, name: &OsStr) -> u64 {
-        let bytes = ENTRY_BYTES + name.len() as u64;
-        self.take(bytes);
-        bytes
+    /// Takes memory for an entry of a folder that waits for its turn.
+    pub(crate) fn take_entry(&mut self, name: &OsStr) {
+        self.take(entry_bytes(name));
     }
 
-    /// Gives back what the entries of a folder took.
-    pub(crate) fn give_back(&mut self, bytes: u64) {
-        self.budget.give_back(bytes);
+    /// Gives back what an entry took.
+    pub(crate) fn give_back_entry(&mut self, name: &OsStr) {
+        self.budget.give_back(entry_bytes(name));
     }
 
     fn take(&mut self, bytes: u64) {
@@ -196,8 +200,9 @@ mod tests {
         let each = shard_bytes(&shard(0));
         let refused = listed(&ListBudget::new(10 * each, 1000), 25).unwrap_err();
         let CorpusError::Memory { why, needed } = refused else { panic!("{refused:?}") };
-        assert_eq!((why.as_str(), needed), ("a list of 25 files", 1000 + 25 * each));
-        assert_eq!(listed(&ListBudget::new(needed - 1000, 1000), 25).unwrap().len(), 25);
+        assert_eq!(why, "a list of 25 files");
+        assert_eq!(needed, 1000 + 25 * each + ENTRIES_OF_FOLDERS);
+        assert_eq!(listed(&ListBudget::new(25 * each, 1000), 25).unwrap().len(), 25);
     }
 
     #[test]
@@ -218,14 +223,18 @@ mod tests {
     fn files_that_are_only_counted_are_charged_like_others() {
         let each = shard_bytes(&shard(0));
         let mut list = ShardList::new(ListBudget::new(each, 0));
-        let entries = list.take_entry(OsStr::new("0000")) + list.take_entry(OsStr::new("0001"));
+        list.take_entry(OsStr::new("0000"));
         assert!(!list.is_full());
+        list.give_back_entry(OsStr::new("0000"));
         list.push(shard(0));
+        assert!(!list.is_full(), "an entry gives back what it took");
+        list.take_entry(OsStr::new("0001"));
         assert!(list.is_full());
+        list.give_back_entry(OsStr::new("0001"));
         list.count(Path::new("/corpus/0001"));
-        list.give_back(entries);
         let refused = list.finish().unwrap_err();
-        assert!(matches!(refused, CorpusError::Memory { needed, .. } if needed == 2 * each), "{refused:?}");
+        let wanted = 2 * each + ENTRIES_OF_FOLDERS;
+        assert!(matches!(refused, CorpusError::Memory { needed, .. } if needed == wanted), "{refused:?}");
     }
 
     #[test]

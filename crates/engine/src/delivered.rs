@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use lookalike_corpus::write::sync::{sync, sync_folder};
@@ -13,7 +13,7 @@ use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::context::{remove_if_there, write_whole};
+use crate::context::{remove_if_there, write_whole_with};
 use crate::error::EngineError;
 use crate::folder::JobFiles;
 use crate::job::{RUN, SUMMARY, WORK};
@@ -101,12 +101,52 @@ pub fn put_on_disk(folder: &Path) -> Result<(), EngineError> {
 
 /// JSON for people and programs that ends with a checksum of itself.
 pub fn sealed(value: &impl Serialize) -> Vec<u8> {
-    let mut text = serde_json::to_vec_pretty(value).expect("counts can be written");
-    text.truncate(text.strip_suffix(b"\n}").unwrap_or(&text).len());
-    let sum = hash::digest(&text);
-    text.extend_from_slice(format!("{CHECKSUM}{sum:032x}{CLOSE}").as_bytes());
+    let mut text = Vec::new();
+    write_sealed(&mut text, value).expect("counts can be written");
     text
 }
+
+/// Writes JSON that ends with a checksum of itself, piece by piece: `run.json` has a line for every file of the input.
+fn write_sealed(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    let mut body = BodyWriter { out, sum: Xxh3::new(), held: Vec::new() };
+    serde_json::to_writer_pretty(&mut body, value)?;
+    let end = body.held.strip_suffix(b"\n}").unwrap_or(&body.held).len();
+    body.write_held(end)?;
+    write!(body.out, "{CHECKSUM}{:032x}{CLOSE}", body.sum.digest128())
+}
+
+/// A writer that digests what passes, and holds back the end, to which the checksum is added.
+struct BodyWriter<'o, W> {
+    out: &'o mut W,
+    sum: Xxh3,
+    held: Vec<u8>,
+}
+
+impl<W: Write> BodyWriter<'_, W> {
+    fn write_held(&mut self, bytes: usize) -> io::Result<()> {
+        self.sum.update(&self.held[..bytes]);
+        self.out.write_all(&self.held[..bytes])?;
+        self.held.drain(..bytes);
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for BodyWriter<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.held.extend_from_slice(bytes);
+        if self.held.len() > HELD_BYTES {
+            self.write_held(self.held.len() - CLOSE.len())?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Bytes that are gathered before they are digested and written.
+const HELD_BYTES: usize = 64 << 10;
 
 /// True when JSON that [`sealed`] made is as it was made.
 pub fn is_sealed(text: &[u8]) -> bool {
@@ -123,7 +163,7 @@ pub(crate) fn conclude(
     run: &impl Serialize,
     summary: &impl Serialize,
 ) -> Result<(), EngineError> {
-    write_whole(&folder.join(RUN), &sealed(run))?;
+    write_whole_with(&folder.join(RUN), |out| write_sealed(out, run))?;
     for name in names(folder)?.iter().filter(|name| name.ends_with(".part") && !name.contains('/')) {
         // An earlier process did not come to the end of it.
         remove_if_there(&folder.join(name))?;
@@ -181,6 +221,16 @@ mod tests {
             text[bit / 8] ^= 1 << (bit % 8);
             assert!(!is_sealed(&text), "{bit}");
         }
+    }
+
+    #[test]
+    fn a_long_file_is_sealed_as_if_it_had_been_made_whole() {
+        let value = serde_json::json!({"files": vec!["a name of a file".to_owned(); 10_000], "last": 1});
+        let whole = serde_json::to_string_pretty(&value).unwrap();
+        let body = whole.strip_suffix("\n}").unwrap();
+        assert!(body.len() > 3 * HELD_BYTES);
+        let sum = hash::digest(body.as_bytes());
+        assert_eq!(sealed(&value), format!("{body}{CHECKSUM}{sum:032x}{CLOSE}").into_bytes());
     }
 
     #[test]
