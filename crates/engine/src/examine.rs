@@ -589,10 +589,13 @@ mod tests {
 
     #[test]
     fn similarities_differ_both_ways_by_measure_or_method() {
-        let directed =
-            |similarity, verified| examiner(JobRecipe { similarity, verified, ..recipe("md5") }).directed();
-        assert!(directed(Similarity::Containment, true) && !directed(Similarity::Containment, false));
-        assert!(!directed(Similarity::Jaccard, true));
+        let directed = |similarity, verified, spec: &str| {
+            examiner(JobRecipe { similarity, verified, ..recipe(spec) }).directed()
+        };
+        assert!(directed(Similarity::Containment, true, "cops"));
+        assert!(!directed(Similarity::Jaccard, true, "cops"), "the measure says the same both ways");
+        assert!(directed(Similarity::Jaccard, false, "cops"), "the method tells both ways apart");
+        assert!(!directed(Similarity::Jaccard, false, "md5"));
         assert!(examiner(recipe("minhash")).goes_by_words() && !examiner(recipe("md5")).goes_by_words());
     }
 }

@@ -118,7 +118,7 @@ mod tests {
             TextAnalyses::new(&Profile::web(), &Profile::yandex(), &panel, Secret::of_process());
         assert_eq!((analyses.analyses.len(), analyses.measuring), (2, 1));
         analyses.start_text();
-        let own = analyses.measuring("one two").secret_hashes().len();
+        let own = analyses.measuring("roses tulips").secret_hashes().len();
         assert_eq!(own, 2, "symbols are hashed by the secret, too");
     }
 

@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn words_that_were_counted_apart_make_one_lexicon() {
         let folder = tempfile::tempdir().unwrap();
-        let recipe = recipe("imatch");
+        let recipe = recipe("imatch:profile=web");
         let mut sums = std::collections::BTreeMap::<u64, Entry>::new();
         let (mut documents, mut occurrences) = (0, 0);
         for texts in [&["roses tulips roses"][..], &["roses", "...", "lilies"]] {

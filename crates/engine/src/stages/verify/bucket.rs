@@ -565,7 +565,7 @@ mod tests {
 
     #[test]
     fn containment_may_reach_the_threshold_one_way() {
-        let recipe = JobRecipe { similarity: Similarity::Containment, ..pairs_of(recipe("md5")) };
+        let recipe = JobRecipe { similarity: Similarity::Containment, ..pairs_of(recipe("exact")) };
         let found = judged(recipe, &[(0..10).collect(), (0..40).collect()], &[(0, 1)], &[], false);
         assert_eq!(found.pairs, [(couple(10, 11), 1f64.to_bits(), 0.25f64.to_bits(), NEAR)]);
     }

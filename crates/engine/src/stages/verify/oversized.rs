@@ -332,7 +332,8 @@ impl DiskJudge<'_, '_> {
         self.part = None;
         let NeighbourBatch { mut places, mut entries } = NeighbourBatch::default();
         let (mut filled, mut end) = (0, 0);
-        while filled < self.memory / 4 && end < contenders.len() {
+        // One at least, however little memory there is: the work must come to an end.
+        while (end == 0 || filled < self.memory / 4) && end < contenders.len() {
             let contender = &contenders[end];
             end += 1;
             if !star.needs_neighbours(contender) || places.contains_key(&contender.node) {

@@ -712,7 +712,8 @@ mod tests {
     #[test]
     fn similarities_are_those_of_the_left_document_to_the_right_one() {
         // 0 and 2 are equal, 1 and 3 are.
-        let recipe = JobRecipe { similarity: Similarity::Containment, ..compare() };
+        let similarity = Similarity::Containment;
+        let recipe = JobRecipe { task: Task::Compare, similarity, ..recipe("exact") };
         let test = StageTest::against(recipe, &as_lines(&["a", "b"]), &as_lines(&["a", "b"]));
         written(&test, &[(0, 1, 0.9, 0.5, NEAR | 1)]);
         let one = Some(1.0);
