@@ -1,7 +1,7 @@
 //! The cost of a method: bytes and keys of a typical document, passes over the input.
 
 use lookalike_methods::lexicon::Lexicon;
-use lookalike_methods::{Buffers, LexiconDetail, Method, Page, Sketch};
+use lookalike_methods::{Abilities, Buffers, Method, Page, Sketch};
 use lookalike_text::{Analyser, Features, Profile};
 use serde::Serialize;
 
@@ -26,7 +26,8 @@ const WORDS: usize = 400;
 /// Measures the cost of a method on a page of 400 words in a small collection.
 pub fn cost(method: &dyn Method) -> Cost {
     let web = Profile::web();
-    let profile = method.profile().unwrap_or(&web);
+    let Abilities { profile, learning, survey, tagged, .. } = method.abilities();
+    let profile = profile.unwrap_or(&web);
     let mut analyser = Analyser::new(profile);
     let texts: Vec<String> = (0..COLLECTION).map(page).collect();
     let pages: Vec<Features> = texts
@@ -38,18 +39,17 @@ pub fn cost(method: &dyn Method) -> Cost {
             features
         })
         .collect();
-    let lexicon = method.lexicon() > LexiconDetail::Nothing;
-    if lexicon {
+    if let Some(learning) = learning {
         // A range that holds no word of so small a collection costs no less.
-        let _ = method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
+        let _ = learning.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
     }
     let mut sketch = Sketch::default();
-    let passes = method.survey().map_or(0, |survey| survey.passes());
-    if let Some(survey) = method.survey() {
-        let mut scratch = Buffers::default();
+    let passes = survey.map_or(0, |survey| survey.passes());
+    if let Some(survey) = survey {
+        let mut buffers = Buffers::default();
         for pass in 0..passes {
             for (text, features) in texts.iter().zip(&pages) {
-                survey.observe(pass, &Page { text, features }, &mut scratch);
+                survey.observe(pass, &Page { text, features }, &mut buffers);
             }
             survey.end(pass);
         }
@@ -57,11 +57,11 @@ pub fn cost(method: &dyn Method) -> Cost {
     method.sketch(&Page { text: &texts[0], features: &pages[0] }, &mut sketch);
     let (payload, keys) = (method.payload_bytes(), sketch.keys.len());
     Cost {
-        bytes: payload + keys * if method.tagged() { 16 } else { 12 },
+        bytes: payload + keys * if tagged { 16 } else { 12 },
         payload,
         keys,
-        passes: 1 + u32::from(lexicon) + passes,
-        lexicon,
+        passes: 1 + u32::from(learning.is_some()) + passes,
+        lexicon: learning.is_some(),
     }
 }
 
@@ -106,7 +106,7 @@ mod tests {
         assert!(lexicon.lexicon);
         assert_eq!(lexicon.passes, 2);
         let method = method("spex:n=3,counters=16", &Setting::default()).unwrap();
-        let surveys = method.survey().unwrap().passes();
+        let surveys = method.abilities().survey.unwrap().passes();
         assert_eq!(cost(&*method).passes, 1 + surveys);
     }
 

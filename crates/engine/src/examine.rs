@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
-use lookalike_methods::{DirectedKeyCounts, Key, LexiconDetail, Method, Score, Sketch};
+use lookalike_methods::{DirectedKeyCounts, Key, Method, Score, Sketch};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
@@ -63,13 +63,14 @@ impl LearnedData<'_> {
         lexicon::check(recipe, self.lexicon)?;
         for method in recipe.methods()?.iter().filter(|_| self.corpus.is_none()) {
             let name = method.recipe().name;
-            if method.lexicon() > LexiconDetail::Nothing && self.lexicon.is_none() {
+            let abilities = method.abilities();
+            if abilities.learning.is_some() && self.lexicon.is_none() {
                 return Err(EngineError::Request(format!(
                     "{name} weighs words by a collection; give --lexicon FILE, or make the index by `lookalike index create` with --learn INPUT"
                 )));
             }
             // The order that `exact` learns is for speed alone; others find nothing by what they do not know.
-            if method.survey().is_some() && name != "exact" {
+            if abilities.survey.is_some() && name != "exact" {
                 return Err(EngineError::Request(format!(
                     "{name} must see a corpus before its first document; make the index by `lookalike index create` with --learn INPUT"
                 )));
@@ -222,9 +223,9 @@ impl Examiner {
     /// Returns the number that [`Method::accept`] is given for a pair proposed by `asked` keys, both directions packed into one
     /// where some keys only ask; nothing when fewer keys are shared than the method requires.
     pub fn shared(&self, method: usize, asked: DirectedKeyCounts) -> Option<u32> {
-        let method = &self.panel_method(method).method;
-        let enough = asked.forward.max(asked.backward) >= method.keys_to_share();
-        enough.then(|| if method.has_query_keys() { asked.pack() } else { asked.forward })
+        let entry = self.panel_method(method);
+        let enough = asked.forward.max(asked.backward) >= entry.keys_to_share();
+        enough.then(|| if entry.has_query_keys { asked.pack() } else { asked.forward })
     }
 
     /// True when a pair was proposed by as many methods as must.
@@ -417,6 +418,7 @@ fn read(
         sketch.clear();
         if let Some(page) = analyses.page(method, text).filter(|_| !wordless) {
             entry.method.sketch(&page, sketch);
+            panel.trim(text, &mut sketch.buffers);
         }
         Panel::put(entry, sketch, &mut out.record);
         if let Some(keys) = out.keys.get_mut(method) {

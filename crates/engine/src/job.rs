@@ -496,8 +496,8 @@ impl Job {
         let refuse = |what| Err(EngineError::InputChanged { folder: folder.to_owned(), what });
         let panel = self.recipe.panel()?;
         let learns = |entry: &crate::panel::PanelMethod| {
-            entry.method.survey().is_some()
-                || entry.method.lexicon() > lookalike_methods::LexiconDetail::Nothing
+            let abilities = entry.abilities();
+            abilities.survey.is_some() || abilities.learning.is_some()
         };
         if self.recipe.task == Task::Compare || panel.methods().iter().any(learns) {
             return refuse(changed(before, now));

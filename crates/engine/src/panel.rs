@@ -5,7 +5,7 @@
 //!
 //! A document without keys has no signature. It is marked as such, and the method is not asked about it.
 
-use lookalike_methods::{Method, OwnMeasure, Score, Sketch};
+use lookalike_methods::{Abilities, Buffers, Method, OwnMeasure, Score, Sketch};
 use lookalike_text::Profile;
 
 use crate::error::EngineError;
@@ -14,22 +14,63 @@ use crate::recipe::Combine;
 /// Most methods that propose pairs in one run.
 pub const MOST_METHODS: usize = 8;
 
+/// Bytes of a text from which reading it takes many times as long as to allocate buffers for it.
+const LARGE_TEXT: usize = 1 << 18;
+
 /// The number of keys that two documents share, by method; 0 where the method did not propose them.
 pub(crate) type SharedKeys = [u32; MOST_METHODS];
 
-/// A method and where its part of a record is.
+/// A method, where its part of a record is, and what every document or pair would have to ask it for again.
 pub(crate) struct PanelMethod {
     pub(crate) method: Box<dyn Method>,
     /// The offset of its length in a record; the payload follows.
     start: usize,
+    payload_bytes: usize,
+    /// Keys have tags.
+    pub(crate) tagged: bool,
+    /// Some keys only ask, so that shared keys are counted both ways.
+    pub(crate) has_query_keys: bool,
+    /// The least number of shared keys, where their number counts.
+    counted_keys: Option<u32>,
+    /// Some documents may be rejected.
+    rejects: bool,
+    /// It decides by a measure of its own.
+    measures: bool,
 }
 
 impl PanelMethod {
+    fn new(method: Box<dyn Method>, start: usize) -> Self {
+        let Abilities { tagged, query_keys, counted_keys, rejecting, own_measure, .. } = method.abilities();
+        PanelMethod {
+            start,
+            payload_bytes: method.payload_bytes(),
+            tagged,
+            has_query_keys: query_keys.is_some(),
+            counted_keys,
+            rejects: rejecting.is_some(),
+            measures: own_measure.is_some(),
+            method,
+        }
+    }
+
+    /// Returns what the method has beside keys and accept.
+    pub(crate) fn abilities(&self) -> Abilities<'_> {
+        self.method.abilities()
+    }
+
+    /// Returns the number of keys that two documents must share to be candidates.
+    pub(crate) fn keys_to_share(&self) -> u32 {
+        self.counted_keys.unwrap_or(1)
+    }
+
     /// True when equal words by the run's profile are sure to give equal keys.
     pub(crate) fn goes_by_words(&self) -> bool {
-        let method = &self.method;
-        let known = ["minhash", "simhash", "exact"].contains(&method.recipe().name.as_str());
-        known && method.profile().is_none() && !method.sentences() && method.rejection_reason("").is_none()
+        let abilities = self.abilities();
+        let known = ["minhash", "simhash", "exact"].contains(&self.method.recipe().name.as_str());
+        known
+            && abilities.profile.is_none()
+            && !abilities.sentences
+            && abilities.rejection_reason("").is_none()
     }
 
     /// The document's length, as the method sees it.
@@ -47,7 +88,7 @@ impl PanelMethod {
 
     /// The document's payload.
     pub(crate) fn payload<'r>(&self, record: &'r [u8]) -> &'r [u8] {
-        &record[self.start + 4..][..self.method.payload_bytes()]
+        &record[self.start + 4..][..self.payload_bytes]
     }
 }
 
@@ -74,8 +115,10 @@ impl Panel {
         if let Some(filter) = &filter {
             let name = filter.recipe().name;
             let why = match () {
-                () if filter.counts_keys() => "judges by the number of keys that two documents share",
-                () if filter.own_measure().is_some() => "decides by a measure of its own",
+                () if filter.abilities().counts_keys() => {
+                    "judges by the number of keys that two documents share"
+                }
+                () if filter.abilities().own_measure.is_some() => "decides by a measure of its own",
                 () => "",
             };
             if !why.is_empty() {
@@ -86,9 +129,9 @@ impl Panel {
         }
         let mut width = 0;
         let mut entry = |method: Box<dyn Method>| {
-            let start = width;
-            width += 4 + method.payload_bytes();
-            PanelMethod { method, start }
+            let entry = PanelMethod::new(method, width);
+            width += 4 + entry.payload_bytes;
+            entry
         };
         let methods = methods.into_iter().chain(filter).map(&mut entry).collect();
         let panel = Panel { methods, proposers, combine, width };
@@ -117,7 +160,7 @@ impl Panel {
 
     /// True when scores may differ both ways.
     pub(crate) fn directed(&self) -> bool {
-        self.proposers().iter().any(|entry| entry.method.directed())
+        self.proposers().iter().any(|entry| entry.abilities().directed)
     }
 
     /// True when the methods would accept a document as a near-duplicate of one that is equal to it: as many of them as
@@ -136,7 +179,16 @@ impl Panel {
 
     /// Returns the reason why one of the methods cannot read a document, if there is one.
     pub(crate) fn refuses(&self, text: &str) -> Option<String> {
-        self.methods.iter().find_map(|entry| entry.method.rejection_reason(text))
+        let mut rejecting = self.methods.iter().filter(|entry| entry.rejects);
+        rejecting.find_map(|entry| entry.abilities().rejection_reason(text))
+    }
+
+    /// Lets go of the buffers that a method has left after a large text, if others follow: each has its own, and together they
+    /// would take many times what one of them takes.
+    pub(crate) fn trim(&self, text: &str, buffers: &mut Buffers) {
+        if self.methods.len() > 1 && text.len() >= LARGE_TEXT {
+            buffers.clear();
+        }
     }
 
     /// Appends one method's part of a record. A document without keys has no signature, and is marked by a length of 0.
@@ -145,7 +197,7 @@ impl Panel {
         out.extend_from_slice(&length.to_le_bytes());
         let start = out.len();
         out.extend_from_slice(&sketch.payload);
-        out.resize(start + entry.method.payload_bytes(), 0);
+        out.resize(start + entry.payload_bytes, 0);
     }
 
     /// Returns the measure, and its profile, of the methods that must see the documents again to decide. Refuses methods whose
@@ -153,8 +205,8 @@ impl Panel {
     pub(crate) fn own_measure(&self) -> Result<Option<(OwnMeasure, Option<&Profile>)>, EngineError> {
         let mut found: Option<(OwnMeasure, Option<&Profile>)> = None;
         for entry in &self.methods {
-            let Some(own) = entry.method.own_measure() else { continue };
-            let own = (own, entry.method.profile());
+            let Abilities { own_measure: Some(own), profile, .. } = entry.abilities() else { continue };
+            let own = (own, profile);
             if found.is_some_and(|found| found != own) {
                 return Err(EngineError::Request(
                     "two of the methods measure pairs in different ways of their own; run them one by one"
@@ -187,7 +239,7 @@ impl Panel {
     ) -> Option<Score> {
         let answer = |(entry, &shared): (&PanelMethod, &u32)| {
             let score = entry.accept(a, b, shared).filter(|_| shared > 0)?;
-            if entry.method.own_measure().is_some() { measure() } else { Some(score) }
+            if entry.measures { measure() } else { Some(score) }
         };
         self.judge(a, b, self.proposers().iter().zip(shared).map(answer))
     }
@@ -204,9 +256,7 @@ impl Panel {
     ) -> u16 {
         let accepts = |entry: &PanelMethod, shared: u32| match measured {
             true => entry.method.promising(entry.payload(a), entry.payload(b), shared),
-            false if entry.method.own_measure().is_some() => {
-                entry.accept(a, b, shared).and_then(|_| measure()).is_some()
-            }
+            false if entry.measures => entry.accept(a, b, shared).and_then(|_| measure()).is_some(),
             false => entry.accept(a, b, shared).is_some(),
         };
         let bit = |(index, (entry, &shared)): (usize, (&PanelMethod, &u32))| {
@@ -231,7 +281,7 @@ impl Panel {
         measure: impl Fn() -> Option<Score>,
     ) -> Option<Score> {
         let shared = std::array::from_fn(|index| match self.proposers().get(index) {
-            Some(entry) if !entry.method.counts_keys() => 1,
+            Some(entry) if entry.counted_keys.is_none() => 1,
             _ => 0,
         });
         self.accept(a, b, &shared, measure)
@@ -259,7 +309,7 @@ impl Panel {
 mod tests {
     use super::*;
     use crate::tests::recipe;
-    use lookalike_methods::{Key, Page};
+    use lookalike_methods::{Key, Page, Rejecting};
     use lookalike_model::{Recipe, Similarity, Threshold};
 
     /// A method that says what it is told to.
@@ -282,14 +332,6 @@ mod tests {
             self.payload
         }
 
-        fn counts_keys(&self) -> bool {
-            self.counts
-        }
-
-        fn rejection_reason(&self, text: &str) -> Option<String> {
-            self.refuses.filter(|refused| text.contains(refused)).map(|refused| format!("it has {refused}"))
-        }
-
         fn sketch(&self, _: &Page<'_>, sketch: &mut Sketch) {
             sketch.clear();
         }
@@ -298,12 +340,20 @@ mod tests {
             self.score.map(Score::even)
         }
 
-        fn directed(&self) -> bool {
-            self.directed
+        fn abilities(&self) -> Abilities<'_> {
+            Abilities {
+                counted_keys: self.counts.then_some(1),
+                directed: self.directed,
+                own_measure: self.own,
+                rejecting: Some(self),
+                ..Abilities::default()
+            }
         }
+    }
 
-        fn own_measure(&self) -> Option<OwnMeasure> {
-            self.own
+    impl Rejecting for Stub {
+        fn rejection_reason(&self, text: &str) -> Option<String> {
+            self.refuses.filter(|refused| text.contains(refused)).map(|refused| format!("it has {refused}"))
         }
     }
 
@@ -360,6 +410,18 @@ mod tests {
             let error = panel(&vec![YES; count], None, Combine::Any).err().unwrap().to_string();
             assert!(error.contains(&format!("and {count} were given")), "{error}");
         }
+    }
+
+    #[test]
+    fn buffers_do_not_add_up_over_the_methods_of_a_large_text() {
+        let left = |stubs: &[Stub], bytes: usize| {
+            let mut buffers = Buffers::default();
+            buffers.own::<Vec<u64>>().push(7);
+            any(stubs).trim(&"a".repeat(bytes), &mut buffers);
+            buffers.own::<Vec<u64>>().len()
+        };
+        assert_eq!([left(&[YES], LARGE_TEXT), left(&[YES; 2], LARGE_TEXT - 1)], [1, 1]);
+        assert_eq!(left(&[YES; 2], LARGE_TEXT), 0);
     }
 
     #[test]

@@ -296,8 +296,12 @@ impl JobRecipe {
     /// Refuses methods that do not go together, and sets the profiles that they read by.
     pub fn resolve_profiles(&mut self) -> Result<(), EngineError> {
         let panel = self.panel()?;
-        self.profiles =
-            panel.methods().iter().filter_map(|entry| entry.method.profile()).map(Profile::recipe).collect();
+        self.profiles = panel
+            .methods()
+            .iter()
+            .filter_map(|entry| entry.abilities().profile)
+            .map(Profile::recipe)
+            .collect();
         self.profiles.sort_by_key(ToString::to_string);
         self.profiles.dedup();
         Ok(())
@@ -319,7 +323,7 @@ impl JobRecipe {
         };
         let made =
             method(&recipe.to_string(), &setting).map_err(|error| EngineError::Request(error.to_string()))?;
-        if let Some(profile) = made.profile().map(Profile::recipe) {
+        if let Some(profile) = made.abilities().profile.map(Profile::recipe) {
             let before = self.profiles.iter().find(|recipe| recipe.name == profile.name);
             let versions = before.map_or(Ok(()), |before| same_versions(before, &profile));
             versions.map_err(|error| EngineError::Request(format!("a method's profile was {error}")))?;

@@ -495,7 +495,7 @@ struct ExhaustiveSearch {
 impl ExhaustiveSearch {
     fn new(spec: &str, documents: &[(String, String)]) -> Self {
         let method = method(spec, &Setting::default()).unwrap();
-        let profile = method.profile().cloned().unwrap_or(Profile::web());
+        let profile = method.abilities().profile.cloned().unwrap_or(Profile::web());
         let mut analyser = Analyser::with_secret(&profile, Secret::of_process());
         let mut read = |(_, text): &(String, String)| {
             let mut features = Features::default();
@@ -504,11 +504,11 @@ impl ExhaustiveSearch {
             features
         };
         let pages: Vec<Features> = documents.iter().map(&mut read).collect();
-        if method.lexicon() > LexiconDetail::Nothing {
-            method.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages))).unwrap();
+        if let Some(learning) = method.abilities().learning {
+            learning.learn(&std::sync::Arc::new(Lexicon::gather(&profile.recipe(), &pages))).unwrap();
         }
         let all = || documents.iter().zip(&pages).map(|((_, text), features)| Page { text, features });
-        if let Some(survey) = method.survey() {
+        if let Some(survey) = method.abilities().survey {
             for pass in 0..survey.passes() {
                 all()
                     .filter(|page| !page.is_empty())
@@ -535,28 +535,28 @@ impl ExhaustiveSearch {
 
     /// Keys by which `b` finds `a`.
     fn found(&self, a: &Sketch, b: &Sketch) -> u32 {
-        let method = &self.method;
+        let rules = self.method.abilities();
         let member = |sketch: &Sketch, key: &Key| Member { length: sketch.length, tag: key.tag };
         let (shorter, longer) = (a.length.min(b.length), a.length.max(b.length));
         let meets = |key: &&Key| {
             let other = b.keys.iter().find(|other| other.value == key.value);
-            !method.is_query_only(key.tag)
-                && self.common[&key.value] <= method.max_documents_per_key(self.sketches.len() as u64)
-                && other.is_some_and(|other| method.plausible(member(a, key), member(b, other)))
+            !rules.is_query_only(key.tag)
+                && self.common[&key.value] <= rules.max_documents_per_key(self.sketches.len() as u64)
+                && other.is_some_and(|other| rules.plausible(member(a, key), member(b, other)))
         };
-        if longer > method.longest_partner(shorter) { 0 } else { a.keys.iter().filter(meets).count() as u32 }
+        if longer > rules.longest_partner(shorter) { 0 } else { a.keys.iter().filter(meets).count() as u32 }
     }
 
     fn accepts(&self, a: usize, b: usize) -> bool {
-        let (one, two) = (&self.sketches[a], &self.sketches[b]);
+        let (one, two, rules) = (&self.sketches[a], &self.sketches[b], self.method.abilities());
         let forward = self.found(one, two);
         let asked = DirectedKeyCounts { forward, backward: self.found(two, one) };
-        let shared = if self.method.has_query_keys() { asked.pack() } else { forward };
-        if asked.forward.max(asked.backward) < self.method.keys_to_share() {
+        let shared = if rules.query_keys.is_some() { asked.pack() } else { forward };
+        if asked.forward.max(asked.backward) < rules.keys_to_share() {
             return false;
         }
         let accepted = self.method.accept(&one.payload, &two.payload, shared).is_some();
-        accepted && self.method.own_measure().is_none_or(|own| self.near(own, a, b))
+        accepted && rules.own_measure.is_none_or(|own| self.near(own, a, b))
     }
 
     fn near(&self, own: OwnMeasure, a: usize, b: usize) -> bool {

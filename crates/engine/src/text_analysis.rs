@@ -1,6 +1,6 @@
 //! One text, read by the profiles that a run asks for: each of them once, when it is wanted.
 
-use lookalike_methods::Page;
+use lookalike_methods::{Abilities, Page};
 use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
@@ -44,8 +44,9 @@ impl TextAnalyses {
         analyses.index_of(run, Some(secret));
         analyses.measuring = analyses.index_of(measuring, Some(secret));
         for entry in panel.methods() {
-            let index = analyses.index_of(entry.method.profile().unwrap_or(run), None);
-            analyses.analyses[index].sentences |= entry.method.sentences();
+            let Abilities { profile, sentences, .. } = entry.abilities();
+            let index = analyses.index_of(profile.unwrap_or(run), None);
+            analyses.analyses[index].sentences |= sentences;
             analyses.of_methods.push(index);
         }
         analyses

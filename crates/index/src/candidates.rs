@@ -73,7 +73,7 @@ impl SnapshotQuery<'_> {
         candidates.postings.resize_with(examined.keys.len(), Vec::new);
         for (place, (method, keys)) in self.examiner.methods().zip(&examined.keys).enumerate() {
             // The document itself is one more.
-            let most = method.max_documents_per_key(self.snapshot.counts.classes + 1);
+            let most = method.abilities().max_documents_per_key(self.snapshot.counts.classes + 1);
             candidates.postings[place].resize(keys.len(), 0);
             for (number, key) in keys.iter().enumerate() {
                 let before = matches.len();
@@ -245,21 +245,22 @@ impl SnapshotQuery<'_> {
 /// Counts the keys of one method that two documents share: `[there, asks]` are the lengths of the indexed document and of the
 /// queried one, `pairs` their tags in the same order.
 fn shared_by(method: &dyn Method, [there, asks]: [u32; 2], pairs: impl Iterator<Item = (u32, u32)>) -> u32 {
+    let rules = method.abilities();
     let (short, long) = if there < asks { (there, asks) } else { (asks, there) };
-    if long > method.longest_partner(short) {
+    if long > rules.longest_partner(short) {
         return 0;
     }
     let mut asked = DirectedKeyCounts::default();
     for (tag, own) in pairs {
         let members = (Member { length: there, tag }, Member { length: asks, tag: own });
-        if !method.plausible(members.0, members.1) {
+        if !rules.plausible(members.0, members.1) {
             continue;
         }
-        if !method.has_query_keys() {
+        if rules.query_keys.is_none() {
             asked.forward += 1;
             continue;
         }
-        match (method.is_query_only(tag), method.is_query_only(own)) {
+        match (rules.is_query_only(tag), rules.is_query_only(own)) {
             (true, true) => {}
             (one, two) => {
                 asked.forward += u32::from(!one);
@@ -267,19 +268,19 @@ fn shared_by(method: &dyn Method, [there, asks]: [u32; 2], pairs: impl Iterator<
             }
         }
     }
-    if asked.forward.max(asked.backward) < method.keys_to_share().max(1) {
+    if asked.forward.max(asked.backward) < rules.keys_to_share() {
         return 0;
     }
-    match method.has_query_keys() {
+    match rules.query_keys.is_some() {
         true => asked.pack(),
-        false if method.counts_keys() => asked.forward,
+        false if rules.counts_keys() => asked.forward,
         false => 1,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lookalike_methods::{Page, Score, Sketch};
+    use lookalike_methods::{Abilities, Grouping, Page, QueryKeys, Score, Sketch};
     use lookalike_model::Recipe;
 
     use super::*;
@@ -288,8 +289,7 @@ mod tests {
     /// A method of which tests choose the rules: keys with the tag 9 only ask, and those of other tags must be equal.
     #[derive(Debug, Default)]
     struct TaggedMethod {
-        least: u32,
-        counts: bool,
+        counted_keys: Option<u32>,
         has_query_keys: bool,
         longest_difference: Option<u32>,
     }
@@ -303,28 +303,29 @@ mod tests {
             0
         }
 
-        fn keys_to_share(&self) -> u32 {
-            self.least
-        }
-
-        fn counts_keys(&self) -> bool {
-            self.counts
-        }
-
-        fn has_query_keys(&self) -> bool {
-            self.has_query_keys
-        }
-
-        fn is_query_only(&self, tag: u32) -> bool {
-            tag == 9
-        }
-
         fn sketch(&self, _: &Page<'_>, _: &mut Sketch) {}
 
         fn accept(&self, _: &[u8], _: &[u8], _: u32) -> Option<Score> {
             None
         }
 
+        fn abilities(&self) -> Abilities<'_> {
+            Abilities {
+                counted_keys: self.counted_keys,
+                query_keys: self.has_query_keys.then_some(self),
+                grouping: Some(self),
+                ..Abilities::default()
+            }
+        }
+    }
+
+    impl QueryKeys for TaggedMethod {
+        fn is_query_only(&self, tag: u32) -> bool {
+            tag == 9
+        }
+    }
+
+    impl Grouping for TaggedMethod {
         fn plausible(&self, a: Member, b: Member) -> bool {
             a.tag == b.tag || a.tag == 9 || b.tag == 9
         }
@@ -340,15 +341,15 @@ mod tests {
 
     #[test]
     fn shared_keys_are_counted_where_the_method_counts_them() {
-        let method = TaggedMethod { counts: true, ..TaggedMethod::default() };
+        let method = TaggedMethod { counted_keys: Some(1), ..TaggedMethod::default() };
         assert_eq!([0, 1, 3].map(|count| shared(&method, &[(0, 0), (1, 1), (2, 2)][..count])), [0, 1, 3]);
-        let method = TaggedMethod { counts: false, ..method };
+        let method = TaggedMethod { counted_keys: None, ..method };
         assert_eq!([0, 1, 3].map(|count| shared(&method, &[(0, 0), (1, 1), (2, 2)][..count])), [0, 1, 1]);
     }
 
     #[test]
     fn fewer_shared_keys_than_a_method_asks_for_are_none() {
-        let method = TaggedMethod { least: 2, counts: true, ..TaggedMethod::default() };
+        let method = TaggedMethod { counted_keys: Some(2), ..TaggedMethod::default() };
         assert_eq!(shared(&method, &[(0, 0)]), 0);
         assert_eq!(shared(&method, &[(0, 0), (1, 1)]), 2);
         assert_eq!(shared(&method, &[(0, 0), (1, 2)]), 0, "one of them is not plausible");

@@ -230,7 +230,7 @@ impl Index {
         let layout = IndexLayout {
             folder: folder.to_owned(),
             stamp,
-            tables: Tables { tagged: examiner.methods().map(|method| method.tagged()).collect() },
+            tables: Tables { tagged: examiner.methods().map(|method| method.abilities().tagged).collect() },
             record: examiner.record_bytes(),
             filters: Arc::new(AtomicU64::new(filters)),
         };
@@ -341,7 +341,10 @@ impl Index {
     ) -> Result<(), IndexError> {
         // How common a key is depends on all documents before.
         if !self.writes()
-            || self.examiner().methods().any(|method| method.max_documents_per_key(1000) != u64::MAX)
+            || self
+                .examiner()
+                .methods()
+                .any(|method| method.abilities().max_documents_per_key(1000) != u64::MAX)
         {
             return Ok(());
         }

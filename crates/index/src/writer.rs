@@ -359,7 +359,7 @@ impl<'c> Transaction<'c> {
     fn put_keys(&mut self, examined: &Examined, candidates: &Candidates, state: State, chunk: &mut Chunk) {
         let number = self.working.next;
         for (place, method) in self.inner.examiner.methods().enumerate() {
-            let limit = self.inner.examiner.recipe().max_group.max(method.least_group());
+            let limit = self.inner.examiner.recipe().max_group.max(method.abilities().least_group());
             let counted = candidates.postings.get(place).into_iter().flatten().chain(std::iter::repeat(&0));
             for (key, &postings) in examined.keys[place].iter().zip(counted) {
                 let allowed = if state == State::Kept { limit.saturating_mul(KEPT_FACTOR) } else { limit };

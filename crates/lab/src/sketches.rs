@@ -10,8 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use lookalike::engine::measure::Measure;
 use lookalike::methods::{
-    Buffers, DirectedKeyCounts, Key, Lexicon, LexiconDetail, Member, Method, Page, Score, Setting, Sketch,
-    method,
+    Abilities, Buffers, DirectedKeyCounts, Key, Lexicon, Member, Method, Page, Score, Setting, Sketch, method,
 };
 use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
@@ -119,7 +118,7 @@ impl Sketcher {
     /// The method as typed. `run` is the profile of methods that have none of their own.
     pub fn new(text: &str, setting: &Setting, run: &Profile) -> Result<Self, LabError> {
         let method = method(text, setting)?;
-        let own = method.own_measure().map(|own| Measure {
+        let own = method.abilities().own_measure.map(|own| Measure {
             similarity: own.similarity,
             threshold: own.threshold,
             shingle: own.shingle,
@@ -131,7 +130,7 @@ impl Sketcher {
             shingle: setting.shingle,
         };
         let measure = own.or_else(|| (method.recipe().name == "exact").then(exact));
-        let profile = method.profile().unwrap_or(run).clone();
+        let profile = method.abilities().profile.unwrap_or(run).clone();
         Ok(Sketcher { method, profile, measure, documents: 0, common: HashMap::new() })
     }
 
@@ -148,12 +147,12 @@ impl Sketcher {
     /// Tells the method what it must know of a collection's words, and shows it all documents as often as it wants to see
     /// them. They were read by its profile.
     pub fn learn(&mut self, analysed: &AnalysedTexts<'_>, watch: &Watch) -> Result<(), LabError> {
-        if self.method.lexicon() > LexiconDetail::Nothing {
-            self.method.learn(analysed.lexicon())?;
+        if let Some(learning) = self.method.abilities().learning {
+            learning.learn(analysed.lexicon())?;
         }
         self.survey(analysed, watch)?;
         self.documents = analysed.collection as u64;
-        if self.method.max_documents_per_key(self.documents) < u64::MAX {
+        if self.method.abilities().max_documents_per_key(self.documents) < u64::MAX {
             let mut buffer = Sketch::default();
             for page in analysed.pages().take(analysed.collection) {
                 watch.check()?;
@@ -165,13 +164,13 @@ impl Sketcher {
     }
 
     fn survey(&self, analysed: &AnalysedTexts<'_>, watch: &Watch) -> Result<(), LabError> {
-        let Some(survey) = self.method.survey() else { return Ok(()) };
-        let mut scratch = Buffers::default();
+        let Some(survey) = self.method.abilities().survey else { return Ok(()) };
+        let mut buffers = Buffers::default();
         for pass in 0..survey.passes() {
             for (place, page) in (0..).zip(analysed.pages()) {
                 watch.check()?;
                 if !page.is_empty() && hash::mix(place).is_multiple_of(survey.sampling_interval()) {
-                    survey.observe(pass, &page, &mut scratch);
+                    survey.observe(pass, &page, &mut buffers);
                 }
             }
             survey.end(pass);
@@ -205,10 +204,11 @@ impl Sketcher {
 
     /// Returns the number of keys that two documents share, as [`Method::accept`] takes it; none when they are too few.
     pub fn shared(&self, a: &DocumentSketch, b: &DocumentSketch) -> Option<u32> {
-        let (forward, asks) = (self.matching_keys(a, b), self.method.has_query_keys());
-        let backward = if asks { self.matching_keys(b, a) } else { 0 };
+        let rules = self.method.abilities();
+        let (forward, asks) = (self.matching_keys(&rules, a, b), rules.query_keys.is_some());
+        let backward = if asks { self.matching_keys(&rules, b, a) } else { 0 };
         let shared = if asks { DirectedKeyCounts { forward, backward }.pack() } else { forward };
-        (forward.max(backward) >= self.method.keys_to_share()).then_some(shared)
+        (forward.max(backward) >= rules.keys_to_share()).then_some(shared)
     }
 
     /// Returns the method's score of two documents if it accepts them as near-duplicates.
@@ -225,22 +225,21 @@ impl Sketcher {
     }
 
     /// Returns the number of keys of `a` that `b` has, too, and that may find it.
-    fn matching_keys(&self, a: &DocumentSketch, b: &DocumentSketch) -> u32 {
-        let method = self.method();
+    fn matching_keys(&self, rules: &Abilities<'_>, a: &DocumentSketch, b: &DocumentSketch) -> u32 {
         let (shorter, longer) = (a.length.min(b.length), a.length.max(b.length));
-        if longer > method.longest_partner(shorter) {
+        if longer > rules.longest_partner(shorter) {
             return 0;
         }
-        let most = method.max_documents_per_key(self.documents);
+        let most = rules.max_documents_per_key(self.documents);
         let rare = |key: &Key| self.common.get(&key.value).is_none_or(|&documents| documents <= most);
         let matches = |key: &&Key| {
             let place = b.sorted.partition_point(|other| other.value < key.value);
             let other = b.sorted.get(place).filter(|other| other.value == key.value);
             let member =
                 |sketched: &DocumentSketch, key: &Key| Member { length: sketched.length, tag: key.tag };
-            !method.is_query_only(key.tag)
+            !rules.is_query_only(key.tag)
                 && rare(key)
-                && other.is_some_and(|other| method.plausible(member(a, key), member(b, other)))
+                && other.is_some_and(|other| rules.plausible(member(a, key), member(b, other)))
         };
         a.keys.iter().filter(matches).count() as u32
     }

@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use lookalike::methods::hamming::HammingTables;
-use lookalike::methods::{Lexicon, LexiconDetail, Page, Setting, Sketch, method};
+use lookalike::methods::{Lexicon, Page, Setting, Sketch, method};
 use lookalike::text::{Analyser, Features, Profile};
 
 const ROUNDS: usize = 7;
@@ -171,9 +171,9 @@ fn fingerprints() {
                     features
                 })
                 .collect();
-            if method.lexicon() > LexiconDetail::Nothing && words == LEARNED {
+            if let Some(learning) = method.abilities().learning.filter(|_| words == LEARNED) {
                 let lexicon = Lexicon::gather(&Profile::web().recipe(), &pages);
-                method.learn(&Arc::new(lexicon)).expect("there are enough documents");
+                learning.learn(&Arc::new(lexicon)).expect("there are enough documents");
             }
             let mut sketch = Sketch::default();
             let mut best = f64::INFINITY;

@@ -89,7 +89,7 @@ fn describe(about: &'static About, typed: &str) -> Result<MethodInfo, EngineErro
         formula: about.formula,
         example: about.example,
         parameters: about.parameters.iter().map(parameter).collect(),
-        profile: made.profile().map_or("the run's".to_owned(), ToString::to_string),
+        profile: made.abilities().profile.map_or("the run's".to_owned(), ToString::to_string),
         cost: cost(&*made),
     })
 }

@@ -221,7 +221,7 @@ impl MatchingOptions {
 /// Returns the remarks of a recipe's methods on their parameters, none twice in a row.
 pub fn advice(recipe: &JobRecipe) -> Vec<String> {
     let methods = recipe.methods().unwrap_or_default();
-    let mut all: Vec<String> = methods.iter().filter_map(|method| method.advice()).collect();
+    let mut all: Vec<String> = methods.iter().filter_map(|method| method.abilities().advice()).collect();
     // Methods that differ in what they read say the same.
     all.dedup();
     all

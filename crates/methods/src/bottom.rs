@@ -13,7 +13,10 @@ use lookalike_model::{Recipe, Similarity, Threshold};
 use lookalike_text::hash;
 
 use crate::minhash::bands;
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters, seed};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance,
+    parameters, seed,
+};
 
 const VERSION: u32 = 1;
 
@@ -156,7 +159,8 @@ impl Method for Bottom {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let (salt, sample) = (seed::salt(self.seed), &mut sketch.scratch.values);
+        let sample: &mut Vec<u64> = sketch.buffers.own();
+        let salt = seed::salt(self.seed);
         smallest(page.grams(self.shingle).map(|shingle| seed::salted(shingle, salt)), self.s, sample);
         // Small numbers are no even spread of keys.
         let key = |&value: &u64| Key { value: hash::mix(value), tag: 0 };
@@ -184,6 +188,12 @@ impl Method for Bottom {
         chance::within_reach(both, all, limit)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for Bottom {
     fn advice(&self) -> Option<String> {
         let chance = 1.0 - (1.0 - self.threshold.value()).powf(self.keys as f64);
         let caveat = if self.estimates_what_is_measured() {

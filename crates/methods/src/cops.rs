@@ -10,7 +10,7 @@ use lookalike_text::{Profile, hash};
 
 use crate::shares::{self, either_way};
 use crate::spec::profile_value;
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec};
+use crate::{Abilities, About, Grouping, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec};
 
 const VERSION: u32 = 1;
 
@@ -113,33 +113,17 @@ impl Method for Cops {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
-    fn sentences(&self) -> bool {
-        self.unit == Unit::Sentences
-    }
-
     fn payload_bytes(&self) -> usize {
         4
-    }
-
-    fn counts_keys(&self) -> bool {
-        true
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let units = &mut sketch.scratch.values;
+        let units: &mut Vec<u64> = sketch.buffers.own();
         self.units(page, units);
         sketch.keys.extend(units.iter().map(|&value| Key { value, tag: 0 }));
         sketch.payload.extend_from_slice(&(units.len() as u32).to_le_bytes());
-    }
-
-    fn directed(&self) -> bool {
-        true
     }
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
@@ -147,6 +131,19 @@ impl Method for Cops {
         either_way(self.share, (shared, a), (shared, b))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            sentences: self.unit == Unit::Sentences,
+            counted_keys: Some(1),
+            directed: true,
+            grouping: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Grouping for Cops {
     fn max_documents_per_key(&self, documents: u64) -> u64 {
         if self.common == 0.0 {
             return u64::MAX;
@@ -229,10 +226,10 @@ mod tests {
 
     #[test]
     fn common_units_are_passed_over() {
-        assert_eq!(make("cops").max_documents_per_key(1_000_000), 10_000);
-        assert_eq!(make("cops:common=0.07").max_documents_per_key(10_000), 700);
-        assert_eq!(make("cops").max_documents_per_key(50), NEVER_COMMON);
-        assert_eq!(make("cops:common=0").max_documents_per_key(50), u64::MAX);
-        assert!(make("cops").sentences() && !make("cops:unit=windows").sentences());
+        assert_eq!(make("cops").abilities().max_documents_per_key(1_000_000), 10_000);
+        assert_eq!(make("cops:common=0.07").abilities().max_documents_per_key(10_000), 700);
+        assert_eq!(make("cops").abilities().max_documents_per_key(50), NEVER_COMMON);
+        assert_eq!(make("cops:common=0").abilities().max_documents_per_key(50), u64::MAX);
+        assert!(make("cops").abilities().sentences && !make("cops:unit=windows").abilities().sentences);
     }
 }

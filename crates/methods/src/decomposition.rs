@@ -14,8 +14,8 @@ use lookalike_text::Profile;
 use crate::ratio::Ratio;
 use crate::spec::profile_value;
 use crate::{
-    About, Key, Member, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec, parameters,
-    shares,
+    Abilities, About, Grouping, Key, Member, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch,
+    Spec, parameters, shares,
 };
 
 const VERSION: u32 = 1;
@@ -82,10 +82,6 @@ impl Method for Decomposition {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         4
     }
@@ -93,7 +89,7 @@ impl Method for Decomposition {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let values = &mut sketch.scratch.values;
+        let values: &mut Vec<u64> = sketch.buffers.own();
         page.shingles(self.shingle, values);
         let sampled = values.iter().filter(|value| *value % self.sample == 0);
         sketch.keys.extend(sampled.map(|&value| Key { value, tag: 0 }));
@@ -108,10 +104,17 @@ impl Method for Decomposition {
         near.then(|| Score::even(f64::from(a.min(b)) / f64::from(a.max(b))))
     }
 
-    fn own_measure(&self) -> Option<OwnMeasure> {
-        Some(OwnMeasure { similarity: self.test, threshold: self.threshold, shingle: 1 })
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            own_measure: Some(OwnMeasure { similarity: self.test, threshold: self.threshold, shingle: 1 }),
+            grouping: Some(self),
+            ..Abilities::default()
+        }
     }
+}
 
+impl Grouping for Decomposition {
     fn plausible(&self, a: Member, b: Member) -> bool {
         self.ratio.allows(a.length, b.length)
     }
@@ -130,7 +133,7 @@ mod tests {
         let method = crate::method(method, &Setting::default()).unwrap();
         let text: String = (0..words).map(|word| format!("word{word} ")).collect();
         let (mut features, mut sketch) = (Features::default(), Sketch::default());
-        Analyser::new(method.profile().unwrap()).read(&text, &mut features);
+        Analyser::new(method.abilities().profile.unwrap()).read(&text, &mut features);
         method.sketch(&Page { text: &text, features: &features }, &mut sketch);
         (method, sketch)
     }
@@ -141,9 +144,12 @@ mod tests {
         let (right, too_long) = (sketch("a11", 115).1, sketch("a11", 116).1);
         assert_eq!(method.accept(&short.payload, &right.payload, 1), Some(Score::even(100.0 / 115.0)));
         assert_eq!(method.accept(&short.payload, &too_long.payload, 1), None);
-        assert_eq!((method.longest_partner(100), short.length), (115, 100));
+        assert_eq!((method.abilities().longest_partner(100), short.length), (115, 100));
         let member = |length| Member { length, tag: 0 };
-        assert!(method.plausible(member(115), member(100)) && !method.plausible(member(100), member(116)));
+        assert!(
+            method.abilities().plausible(member(115), member(100))
+                && !method.abilities().plausible(member(100), member(116))
+        );
     }
 
     #[test]
@@ -168,7 +174,7 @@ mod tests {
 
     #[test]
     fn pairs_are_decided_by_measure() {
-        let measure = |text| crate::method(text, &Setting::default()).unwrap().own_measure();
+        let measure = |text| crate::method(text, &Setting::default()).unwrap().abilities().own_measure;
         let threshold = "0.85".parse().unwrap();
         assert_eq!(measure("a11"), Some(OwnMeasure { similarity: Similarity::Edit, threshold, shingle: 1 }));
         let words =

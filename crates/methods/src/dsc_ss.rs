@@ -8,7 +8,10 @@ use lookalike_model::Recipe;
 use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, shares};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters,
+    shares,
+};
 
 const VERSION: u32 = 1;
 
@@ -68,16 +71,13 @@ impl Method for DscSs {
         4
     }
 
-    fn counts_keys(&self) -> bool {
-        true
-    }
-
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        self.sample.draw(page, &mut sketch.scratch.values);
+        let kept: &mut Vec<u64> = sketch.buffers.own();
+        self.sample.draw(page, kept);
         let step = if self.overlapping { 1 } else { self.per };
-        let windows = sketch.scratch.values.windows(self.per).step_by(step);
+        let windows = kept.windows(self.per).step_by(step);
         // A window begins with a fingerprint that no other begins with, so all keys are different.
         sketch.keys.extend(windows.map(|window| Key { value: supershingle(window), tag: 0 }));
         sketch.payload.extend((sketch.keys.len() as u32).to_le_bytes());
@@ -88,6 +88,12 @@ impl Method for DscSs {
         (shared > 0).then(|| Score::even(f64::from(shared) / f64::from(union)))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { counted_keys: Some(1), advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for DscSs {
     fn advice(&self) -> Option<String> {
         Some(format!(
             "dsc-ss never sees documents that keep fewer than {} of their shingles of {} words, of which it keeps one in \

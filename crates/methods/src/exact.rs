@@ -18,10 +18,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::hash;
+use lookalike_text::hash::{self, SortBuffers};
 
 use crate::{
-    About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey, shares,
+    Abilities, About, Advising, Buffers, Grouping, Key, Member, Method, MethodError, Page, Score, Setting,
+    Sketch, Spec, Survey, shares,
 };
 
 const VERSION: u32 = 2;
@@ -153,6 +154,15 @@ impl Exact {
     }
 }
 
+/// The shingles of a document.
+#[derive(Default)]
+struct ShingleBuffers {
+    shingles: Vec<u64>,
+    /// The same from rare to frequent, as numbers.
+    ordered: Vec<u64>,
+    sorting: SortBuffers,
+}
+
 impl Method for Exact {
     fn recipe(&self) -> Recipe {
         Recipe::new("exact", VERSION)
@@ -166,22 +176,14 @@ impl Method for Exact {
         4
     }
 
-    fn tagged(&self) -> bool {
-        true
-    }
-
-    fn survey(&self) -> Option<&dyn Survey> {
-        Some(self)
-    }
-
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        let Buffers { values, aux_values: ordered, sorting, .. } = &mut sketch.scratch;
-        values.clear();
+        let ShingleBuffers { shingles, ordered, sorting } = sketch.buffers.own();
+        shingles.clear();
         page.grams(self.shingle).take_into(usize::MAX, sorting.unsorted());
-        hash::append_set(values, sorting);
+        hash::append_set(shingles, sorting);
         ordered.clear();
-        self.counters.each(values, |count, shingle| ordered.push(order(count, shingle)));
+        self.counters.each(shingles, |count, shingle| ordered.push(order(count, shingle)));
         // Only the prefix need be in order.
         let prefix = match self.similarity {
             Similarity::Containment => ordered.len(),
@@ -212,6 +214,18 @@ impl Method for Exact {
         near.then(|| Score::even(f64::from(small) / f64::from(large.max(1))))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            tagged: true,
+            survey: Some(self),
+            grouping: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Grouping for Exact {
     fn plausible(&self, a: Member, b: Member) -> bool {
         if self.similarity != Similarity::Containment {
             return self.least_of_both(a.length, b.length) <= a.tag.min(b.tag).into();
@@ -226,7 +240,9 @@ impl Method for Exact {
         // Frequency is guessed from a sample: a shingle that seems rare may be in somewhat more documents.
         2 * usize::from(self.frequent) + 8 * usize::from(SAMPLING_INTERVAL)
     }
+}
 
+impl Advising for Exact {
     fn advice(&self) -> Option<String> {
         let more = match self.similarity {
             Similarity::Containment => " By containment every shingle is a key, which takes much disk.",
@@ -297,11 +313,12 @@ impl Survey for Exact {
         2 * 2 * COUNTERS as u64
     }
 
-    fn observe(&self, _pass: u32, page: &Page<'_>, scratch: &mut Buffers) {
+    fn observe(&self, _pass: u32, page: &Page<'_>, buffers: &mut Buffers) {
+        let ShingleBuffers { shingles, .. } = buffers.own();
         // A shingle that a document repeats counts as often: any order is right, and sorting them out costs more.
-        scratch.values.clear();
-        page.grams(self.shingle).take_into(usize::MAX, &mut scratch.values);
-        self.counters.each(&scratch.values, |counter, _| {
+        shingles.clear();
+        page.grams(self.shingle).take_into(usize::MAX, shingles);
+        self.counters.each(shingles, |counter, _| {
             // A full counter stays full.
             let _ = counter.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| count.checked_add(1));
         });
@@ -369,7 +386,7 @@ mod tests {
         let member = |sketch: &Sketch, key: &Key| Member { length: sketch.length, tag: key.tag };
         a.keys.iter().any(|key| {
             let others = b.keys.iter().filter(|other| other.value == key.value);
-            others.into_iter().any(|other| method.plausible(member(a, key), member(b, other)))
+            others.into_iter().any(|other| method.abilities().plausible(member(a, key), member(b, other)))
         })
     }
 
@@ -404,8 +421,8 @@ mod tests {
                 let setting = Setting { similarity, threshold, shingle, ..Setting::default() };
                 let method = crate::method(&format!("exact:frequent={frequent}"), &setting).unwrap();
                 let features: Vec<Features> = documents.iter().map(|words| read(words)).collect();
-                let mut scratch = Buffers::default();
-                features.iter().for_each(|features| method.survey().unwrap().observe(0, &Page { text: "", features }, &mut scratch));
+                let mut buffers = Buffers::default();
+                features.iter().for_each(|features| method.abilities().survey.unwrap().observe(0, &Page { text: "", features }, &mut buffers));
                 let sketches: Vec<Sketch> = features
                     .iter()
                     .map(|features| {
@@ -433,8 +450,12 @@ mod tests {
         let make = || crate::method("exact", &Setting::default()).unwrap();
         let (one, two) = (make(), make());
         let features = read(&[1, 2, 3, 4, 5, 6, 7]);
-        one.survey().unwrap().observe(0, &Page { text: "", features: &features }, &mut Buffers::default());
-        assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
+        one.abilities().survey.unwrap().observe(
+            0,
+            &Page { text: "", features: &features },
+            &mut Buffers::default(),
+        );
+        assert!(two.abilities().survey.unwrap().load(&one.abilities().survey.unwrap().save()));
         let sketch = |method: &dyn Method| {
             let mut sketch = Sketch::default();
             method.sketch(&Page { text: "", features: &features }, &mut sketch);
@@ -442,6 +463,6 @@ mod tests {
         };
         assert_eq!(sketch(&*one), sketch(&*two));
         assert_ne!(sketch(&*one), sketch(&*make()));
-        assert!(!two.survey().unwrap().load(&[1, 2, 3]));
+        assert!(!two.abilities().survey.unwrap().load(&[1, 2, 3]));
     }
 }

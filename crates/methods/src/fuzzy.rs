@@ -19,8 +19,8 @@ use lookalike_text::{Profile, hash, script};
 use crate::spec::profile_value;
 use crate::surveys::{self, Magic};
 use crate::{
-    About, Buffers, Key, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec, Survey,
-    parameters,
+    Abilities, About, Advising, Buffers, Key, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch,
+    Spec, Survey, parameters,
 };
 
 const VERSION: u32 = 1;
@@ -196,16 +196,8 @@ impl Method for Fuzzy {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         1 + 8 * self.widths.len()
-    }
-
-    fn survey(&self) -> Option<&dyn Survey> {
-        Some(self)
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
@@ -241,11 +233,19 @@ impl Method for Fuzzy {
         accepted.then(|| Score::even(agree as f64 / self.widths.len() as f64))
     }
 
-    fn own_measure(&self) -> Option<OwnMeasure> {
+    fn abilities(&self) -> Abilities<'_> {
         let measure = |threshold| OwnMeasure { similarity: Similarity::CosineTf, threshold, shingle: 1 };
-        self.cosine.map(measure)
+        Abilities {
+            profile: self.profile.as_ref(),
+            own_measure: self.cosine.map(measure),
+            survey: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
     }
+}
 
+impl Advising for Fuzzy {
     fn advice(&self) -> Option<String> {
         Some(
             "fuzzy looks at first letters alone, so that most documents of a few words or of one template are candidates \
@@ -315,9 +315,9 @@ mod tests {
         let method = make(spec);
         for text in texts {
             let page = Page { text, features: &read(text) };
-            method.survey().unwrap().observe(0, &page, &mut Buffers::default());
+            method.abilities().survey.unwrap().observe(0, &page, &mut Buffers::default());
         }
-        method.survey().unwrap().end(0);
+        method.abilities().survey.unwrap().end(0);
         method
     }
 
@@ -389,10 +389,10 @@ mod tests {
 
     #[test]
     fn the_cosine_decides() {
-        let measure = make("fuzzy").own_measure().unwrap();
+        let measure = make("fuzzy").abilities().own_measure.unwrap();
         assert_eq!((measure.similarity, measure.shingle), (Similarity::CosineTf, 1));
         assert_eq!(measure.threshold.to_string(), "0.9");
-        assert_eq!(make("fuzzy:cosine=0").own_measure(), None);
+        assert_eq!(make("fuzzy:cosine=0").abilities().own_measure, None);
         assert!(crate::method("fuzzy:cosine=2", &Setting::default()).is_err());
     }
 
@@ -417,9 +417,9 @@ mod tests {
     fn counts_are_saved_and_taken_back() {
         let one = trained("fuzzy", &["a a a b c", "d e f"]);
         let two = make("fuzzy");
-        assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
+        assert!(two.abilities().survey.unwrap().load(&one.abilities().survey.unwrap().save()));
         assert_eq!(sketch(&*two, "a b c"), sketch(&*one, "a b c"));
-        assert!(!two.survey().unwrap().load(b"fuzzy  1"));
+        assert!(!two.abilities().survey.unwrap().load(b"fuzzy  1"));
     }
 
     proptest! {

@@ -22,7 +22,8 @@ use crate::shares::{self, either_way};
 use crate::spec::profile_value;
 use crate::surveys::{self, Magic};
 use crate::{
-    About, Buffers, DirectedKeyCounts, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey,
+    Abilities, About, Advising, Buffers, DirectedKeyCounts, Key, Method, MethodError, Page, QueryKeys, Score,
+    Setting, Sketch, Spec, Survey,
 };
 
 const VERSION: u32 = 1;
@@ -127,6 +128,14 @@ impl Koala {
     }
 }
 
+/// The letters of a document and its substrings.
+#[derive(Default)]
+struct LetterBuffers {
+    letters: Vec<u64>,
+    /// The occurrences of the prefix of each substring, and its hash.
+    ranked: Vec<(u32, u64)>,
+}
+
 fn slot(prefix: u64) -> usize {
     (prefix >> (64 - COUNTER_BITS)) as usize
 }
@@ -173,42 +182,18 @@ impl Method for Koala {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         4
-    }
-
-    fn counts_keys(&self) -> bool {
-        true
-    }
-
-    fn tagged(&self) -> bool {
-        true
-    }
-
-    fn has_query_keys(&self) -> bool {
-        true
-    }
-
-    fn is_query_only(&self, tag: u32) -> bool {
-        tag == QUERY_ONLY
-    }
-
-    fn survey(&self) -> Option<&dyn Survey> {
-        Some(self)
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Buffers { values, ranked, .. } = &mut sketch.scratch;
-        self.letters(page, values);
+        let LetterBuffers { letters, ranked } = sketch.buffers.own();
+        self.letters(page, letters);
         ranked.clear();
         // A text of fewer letters is one substring, and its front is its prefix.
-        let substrings = Grams::new(values, self.substring).zip(Grams::new(values, self.prefix));
+        let substrings = Grams::new(letters, self.substring).zip(Grams::new(letters, self.prefix));
         ranked.extend(substrings.map(|(substring, prefix)| (self.count(prefix), substring)));
         ranked.sort_unstable();
         ranked.dedup();
@@ -217,10 +202,6 @@ impl Method for Koala {
         let key = |(index, &(_, value)): (usize, &(u32, u64))| Key { value, tag: tag(index) };
         sketch.keys.extend(ranked.iter().enumerate().map(key));
         sketch.payload.extend_from_slice(&(ranked.len().min(self.stored) as u32).to_le_bytes());
-    }
-
-    fn directed(&self) -> bool {
-        true
     }
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
@@ -232,6 +213,27 @@ impl Method for Koala {
         self.either_way(least, a, b, shared).is_some()
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            tagged: true,
+            counted_keys: Some(1),
+            directed: true,
+            survey: Some(self),
+            query_keys: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl QueryKeys for Koala {
+    fn is_query_only(&self, tag: u32) -> bool {
+        tag == QUERY_ONLY
+    }
+}
+
+impl Advising for Koala {
     fn advice(&self) -> Option<String> {
         Some(format!(
             "koala reads the input twice, and keeps at most {} substrings of a document whatever its length, so that small \
@@ -246,10 +248,11 @@ impl Survey for Koala {
         (2 * 4) << COUNTER_BITS
     }
 
-    fn observe(&self, _pass: u32, page: &Page<'_>, scratch: &mut Buffers) {
-        self.letters(page, &mut scratch.values);
+    fn observe(&self, _pass: u32, page: &Page<'_>, buffers: &mut Buffers) {
+        let LetterBuffers { letters, .. } = buffers.own();
+        self.letters(page, letters);
         let table = self.table();
-        for prefix in Grams::new(&scratch.values, self.prefix) {
+        for prefix in Grams::new(letters, self.prefix) {
             // A full counter stays full.
             let count = |count: u32| count.checked_add(1);
             let _ = table[slot(prefix)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, count);
@@ -298,7 +301,7 @@ mod tests {
 
     fn observe(method: &dyn Method, text: &str) {
         let page = Page { text, features: &read(text) };
-        method.survey().unwrap().observe(0, &page, &mut Buffers::default());
+        method.abilities().survey.unwrap().observe(0, &page, &mut Buffers::default());
     }
 
     fn sketch(method: &dyn Method, text: &str) -> Sketch {
@@ -349,7 +352,7 @@ mod tests {
         assert_eq!(values(&made), wanted);
         assert_eq!(made.keys.iter().map(|key| key.tag).collect::<Vec<_>>(), [0, 0, 1, 1]);
         assert_eq!(
-            made.keys.iter().map(|key| method.is_query_only(key.tag)).collect::<Vec<_>>(),
+            made.keys.iter().map(|key| method.abilities().is_query_only(key.tag)).collect::<Vec<_>>(),
             [false, false, true, true]
         );
         assert_eq!(shares::number(&made.payload), 2);
@@ -384,10 +387,10 @@ mod tests {
         let (one, two, none) = (make(spec), make(spec), make(spec));
         observe(&*one, text);
         observe(&*one, "zygote zebra brown");
-        assert!(two.survey().unwrap().load(&one.survey().unwrap().save()));
+        assert!(two.abilities().survey.unwrap().load(&one.abilities().survey.unwrap().save()));
         assert_eq!(sketch(&*two, text), sketch(&*one, text));
         assert_ne!(sketch(&*none, text), sketch(&*one, text));
-        assert!(!two.survey().unwrap().load(b"something else"));
+        assert!(!two.abilities().survey.unwrap().load(b"something else"));
     }
 
     proptest! {

@@ -23,20 +23,25 @@
 //! # Ok::<(), lookalike_methods::MethodError>(())
 //! ```
 //!
-//! Beside keys and accept, a method may implement these parts of [`Method`]:
+//! These six functions of [`Method`] are all that most methods need. Whatever else a method offers or asks for is one of
+//! its [`Abilities`]:
 //!
-//! | part | meaning | methods |
+//! | ability | meaning | methods |
 //! |---|---|---|
-//! | [`counts_keys`](Method::counts_keys) | the number of shared keys counts; all others look at payloads alone and can be asked about any two documents, as `--filter` does | `mod`, `dsc`, `dsc-ss`, `sif`, `koala`, `cops`, `spex` |
-//! | [`longest_partner`](Method::longest_partner) | bound on the length of a partner, by which the engine cuts groups | `decomposition`, `three-plus-five`, `spex` |
-//! | [`is_query_only`](Method::is_query_only) | keys that only ask; shared keys are then counted both ways | `koala`, `simhash:search=probabilistic` |
-//! | [`max_documents_per_key`](Method::max_documents_per_key) | keys of more documents are dropped | `mod`, `dsc`, `cops` |
-//! | [`rejection_reason`](Method::rejection_reason) | rejects documents that are not what the method reads | `simhash:from=hex` |
-//! | [`own_measure`](Method::own_measure) | a measure that decides where pairs are not verified | `decomposition`, `fuzzy` |
-//! | [`split`](Method::split) | stricter keys for groups that are too large | `simhash`, `supershingles` |
-//! | [`lexicon`](Method::lexicon) | the words of the corpus must be counted first | those that weigh words |
-//! | [`survey`](Method::survey) | further passes over the corpus come first | `exact`, `koala`, `spex`, `fuzzy`, `descriptive-words` |
+//! | [`profile`](Abilities::profile), [`sentences`](Abilities::sentences) | words by a profile of its own; sentences | those with a parameter `profile`; those of sentences |
+//! | [`counted_keys`](Abilities::counted_keys) | the number of shared keys counts; all others look at payloads alone and can be asked about any two documents, as `--filter` does | `mod`, `dsc`, `dsc-ss`, `sif`, `koala`, `cops`, `spex` |
+//! | [`tagged`](Abilities::tagged), [`directed`](Abilities::directed), [`resident_bytes`](Abilities::resident_bytes) | keys with tags; scores that differ both ways; memory for the whole run | |
+//! | [`own_measure`](Abilities::own_measure) | a measure that decides where pairs are not verified | `decomposition`, `fuzzy` |
+//! | [`Learning`] | the words of the corpus must be counted first | those that weigh words |
+//! | [`Survey`] | further passes over the corpus come first | `exact`, `koala`, `spex`, `fuzzy`, `descriptive-words` |
+//! | [`QueryKeys`] | keys that only ask; shared keys are then counted both ways | `koala`, `simhash:search=probabilistic` |
+//! | [`Grouping`] | bounds on pairs, lengths and groups, by which fewer pairs are proposed | `decomposition`, `three-plus-five`, `spex`, `exact`, `simhash`, `mod`, `dsc`, `cops` |
+//! | [`Splitting`] | stricter keys for groups that are too large | `simhash`, `supershingles` |
+//! | [`Rejecting`] | rejects documents that are not what the method reads | `simhash:from=hex` |
+//! | [`Advising`] | a sentence for users on its parameters | most |
 //!
+//! - [`abilities`]: what a method may have beside keys and accept
+//! - `buffers`: memory that methods use again for one document after the other
 //! - [`spec`]: a method as typed, `name:key=value,…`
 //! - [`about`]: the list of all methods, and what a person may want to know of each
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
@@ -56,9 +61,11 @@
 //! - `polynomial`, `prime`: what Rabin's fingerprints are remainders by
 //! - one file per method; `template.rs` shows the shape
 
+pub mod abilities;
 pub mod about;
 mod aligned_signatures;
 mod bottom;
+mod buffers;
 mod chance;
 mod cops;
 mod decomposition;
@@ -107,12 +114,16 @@ pub mod words;
 
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
 
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::{Features, Profile};
+use lookalike_text::Features;
 
+pub use abilities::{
+    Abilities, Advising, Grouping, Learning, LexiconDetail, Member, OwnMeasure, QueryKeys, Rejecting,
+    Splitting, Survey,
+};
 pub use about::{About, METHODS, names};
+pub use buffers::Buffers;
 pub use lexicon::Lexicon;
 pub use spec::{MethodError, Spec};
 
@@ -160,67 +171,11 @@ pub struct Sketch {
     pub keys: Vec<Key>,
     /// The payload, [`Method::payload_bytes`] long.
     pub payload: Vec<u8>,
-    /// The document's length in the unit of the method's [`Method::plausible`]: words, unless it says otherwise.
+    /// The document's length in the unit of the method's [`Grouping`]: words, unless it says otherwise.
     pub length: u32,
-    /// Buffers for the method's own numbers; its content means nothing between two documents.
-    pub scratch: Buffers,
+    /// Buffers for the method's own numbers; their content means nothing between two documents.
+    pub buffers: Buffers,
 }
-
-/// Buffers that a method may use while it sketches.
-#[derive(Debug, Default)]
-pub struct Buffers {
-    /// Hashes, minima.
-    pub values: Vec<u64>,
-    /// A second set of them.
-    pub aux_values: Vec<u64>,
-    /// A third one.
-    pub hashes: Vec<u64>,
-    /// Buffers for sorting them.
-    pub sorting: lookalike_text::hash::SortBuffers,
-    /// Weighted sums.
-    pub sums: Vec<i64>,
-    /// Positions in a document.
-    pub positions: Vec<u32>,
-    /// The distinct words of a document.
-    pub words: Vec<words::Word>,
-    /// Those of them that a method looks at.
-    pub terms: Vec<imatch::Term>,
-    /// Those of the secondary lexicon.
-    pub secondary_terms: Vec<imatch::Term>,
-    /// Values, each with a smaller number.
-    pub ranked: Vec<(u32, u64)>,
-    /// Weights of positions.
-    pub weights: Vec<(f64, u32)>,
-    /// Text.
-    pub text: String,
-    /// Bytes that are no text.
-    pub bytes: Vec<u8>,
-    /// Hashes with weights.
-    pub weighted: Vec<(u64, u64)>,
-    /// Votes for a fingerprint.
-    pub bit_votes: simhash::BitVoteCounter,
-    /// N-grams of the document so far.
-    pub seen_grams: simhash::HashSet64,
-    /// Sets of bits.
-    pub flips: simhash::FlipBuffers,
-    /// Features and sketch for the inner method of one that wraps another.
-    pub inner: Option<Box<(Features, Sketch)>>,
-}
-
-impl Clone for Buffers {
-    /// Empty: what is in buffers means nothing.
-    fn clone(&self) -> Self {
-        Buffers::default()
-    }
-}
-
-impl PartialEq for Buffers {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
-impl Eq for Buffers {}
 
 impl Sketch {
     /// Forgets the last document.
@@ -304,109 +259,13 @@ impl DirectedKeyCounts {
     }
 }
 
-/// The measure by which a method decides when it must see the documents again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OwnMeasure {
-    /// The similarity that is measured, on words by the method's profile.
-    pub similarity: Similarity,
-    /// The least similarity of a near-duplicate.
-    pub threshold: Threshold,
-    /// Words per shingle.
-    pub shingle: usize,
-}
-
-/// The detail in which a method must know the words of a collection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LexiconDetail {
-    /// Nothing.
-    Nothing,
-    /// In how many documents each word is, and how often; words of one occurrence are like unknown ones.
-    Counts,
-    /// The same of every word, so that unknown ones are known to be.
-    Words,
-    /// Every word, spelled out, with the distribution of its frequencies.
-    Everything,
-}
-
-/// A document as its group sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Member {
-    /// [`Sketch::length`].
-    pub length: u32,
-    /// [`Key::tag`] of the key that the group shares.
-    pub tag: u32,
-}
-
 /// A method: keys and accept.
 pub trait Method: fmt::Debug + Send + Sync {
     /// Name, version and every parameter, seeds included. [`method()`] makes the same method of its text again.
     fn recipe(&self) -> Recipe;
 
-    /// The profile that it reads words by, if it is not the one that similarity is measured by.
-    fn profile(&self) -> Option<&Profile> {
-        None
-    }
-
-    /// True when it looks at sentences.
-    fn sentences(&self) -> bool {
-        false
-    }
-
     /// Width of every payload.
     fn payload_bytes(&self) -> usize;
-
-    /// Returns the number of keys that two documents must share to be candidates.
-    fn keys_to_share(&self) -> u32 {
-        1
-    }
-
-    /// True when [`Method::accept`] looks at the number of shared keys, and not at payloads alone.
-    fn counts_keys(&self) -> bool {
-        self.keys_to_share() > 1
-    }
-
-    /// True when keys have tags, which costs four bytes for each of them on disk.
-    fn tagged(&self) -> bool {
-        false
-    }
-
-    /// True when some keys are query-only. Then [`Method::accept`] gets the counts of both directions, as
-    /// [`DirectedKeyCounts`].
-    fn has_query_keys(&self) -> bool {
-        false
-    }
-
-    /// True for the tag of keys by which a document finds others and is not found itself.
-    fn is_query_only(&self, _tag: u32) -> bool {
-        false
-    }
-
-    /// Returns the detail in which it must know the words of the collection before anything else.
-    fn lexicon(&self) -> LexiconDetail {
-        LexiconDetail::Nothing
-    }
-
-    /// Takes the lexicon that it asked for, by its own profile. Called once, before documents are sketched or surveyed.
-    fn learn(&self, _lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
-        Ok(())
-    }
-
-    /// Bytes of memory that stay in use for the whole run, beside the lexicon and what it surveys. Known once it has
-    /// learned.
-    fn resident_bytes(&self) -> u64 {
-        0
-    }
-
-    /// Returns the survey that it needs of the whole corpus before it can sketch, which takes further passes over the
-    /// input.
-    fn survey(&self) -> Option<&dyn Survey> {
-        None
-    }
-
-    /// Returns the reason why the method cannot read a document, if it cannot; the document is then rejected.
-    fn rejection_reason(&self, _text: &str) -> Option<String> {
-        None
-    }
 
     /// Replaces `sketch` with that of a document with at least one word.
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch);
@@ -415,87 +274,16 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// score is swapped, and nothing else changes.
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score>;
 
-    /// True when scores tell how much of one document is in the other, which need not be the same both ways.
-    fn directed(&self) -> bool {
-        false
-    }
-
     /// True unless the pair need not be measured: because the verdict is part of what the method is, or because the
     /// payloads show that the threshold is out of reach. Symmetric.
     fn promising(&self, a: &[u8], b: &[u8], shared: u32) -> bool {
         self.accept(a, b, shared).is_some()
     }
 
-    /// Returns the measure that decides where keys and payloads are not enough: accepted pairs are near-duplicates only
-    /// if they reach its threshold. Runs that verify pairs use their own measure instead.
-    fn own_measure(&self) -> Option<OwnMeasure> {
-        None
+    /// Lists what the method has beside keys and accept; nothing unless it says otherwise.
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities::default()
     }
-
-    /// False for a pair that met in a group and yet cannot reach the threshold, seen from lengths and tags alone.
-    /// Symmetric.
-    fn plausible(&self, _a: Member, _b: Member) -> bool {
-        true
-    }
-
-    /// The greatest [`Sketch::length`] of documents that one of this length can be paired with. Never falls as `length`
-    /// grows.
-    fn longest_partner(&self, _length: u32) -> u32 {
-        u32::MAX
-    }
-
-    /// The most documents that a key may have, out of `documents`; keys of more are dropped.
-    fn max_documents_per_key(&self, _documents: u64) -> u64 {
-        u64::MAX
-    }
-
-    /// Appends stricter keys for a member of a group that is too large: every pair of members that [`Method::accept`]
-    /// would accept shares at least one of them, at the same position in the list. None when there is nothing stricter
-    /// at this `depth`, which counts from 1; each depth is complete by itself.
-    fn split(&self, _payload: &[u8], _tag: u32, _depth: u32, _keys: &mut Vec<u64>) {}
-
-    /// Groups of this size propose all of their pairs whatever the run's limit is: the method sees to it that they are
-    /// no larger unless it cannot be helped.
-    fn least_group(&self) -> usize {
-        0
-    }
-
-    /// Returns one sentence for users on the parameters that were chosen.
-    fn advice(&self) -> Option<String> {
-        None
-    }
-}
-
-/// Knowledge of a whole corpus, gathered in passes of its own. The order of the documents does not matter.
-pub trait Survey: Send + Sync {
-    /// Number of passes over the corpus.
-    fn passes(&self) -> u32 {
-        1
-    }
-
-    /// One document in so many is enough; which ones depends on the corpus alone.
-    fn sampling_interval(&self) -> u64 {
-        1
-    }
-
-    /// The most bytes of memory that what it gathers takes, also while it is saved.
-    fn bytes(&self) -> u64;
-
-    /// Takes one document with at least one word into account, in the pass of this number, which counts from 0.
-    fn observe(&self, pass: u32, page: &Page<'_>, scratch: &mut Buffers);
-
-    /// All documents were observed in this pass.
-    fn end(&self, _pass: u32) {}
-
-    /// All that was gathered, for a file. Also asked for in the midst of a pass.
-    fn save(&self) -> Vec<u8>;
-
-    /// Takes back what was saved; false when the bytes are of another kind.
-    fn load(&self, saved: &[u8]) -> bool;
-
-    /// Adds what was gathered elsewhere in the same pass, of other documents, and saved; false when the bytes are of another
-    /// kind. What was known before the pass is the same there as here.
-    fn merge(&self, pass: u32, saved: &[u8]) -> bool;
 }
 
 /// The method that `text` names, such as `minhash` or `simhash:n=3+5,k=3`, for runs with this `setting`.

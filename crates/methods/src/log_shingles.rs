@@ -17,7 +17,9 @@ use lookalike_text::hash::WrappedGrams;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::spec::profile_value;
-use crate::{About, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, signature};
+use crate::{
+    Abilities, About, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, signature,
+};
 
 const VERSION: u32 = 1;
 
@@ -99,6 +101,13 @@ struct LogShingles {
     profile: Option<Profile>,
 }
 
+/// The fingerprints of a document, and those that make its signature.
+#[derive(Default)]
+struct FingerprintBuffers {
+    fingerprints: Vec<u64>,
+    kept: Vec<u64>,
+}
+
 impl LogShingles {
     fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let variant = spec.choice("variant", &VARIANTS)?;
@@ -121,10 +130,6 @@ impl Method for LogShingles {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         signature::BYTES
     }
@@ -132,20 +137,24 @@ impl Method for LogShingles {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let (values, kept) = (&mut sketch.scratch.values, &mut sketch.scratch.aux_values);
-        values.clear();
+        let FingerprintBuffers { fingerprints, kept } = sketch.buffers.own();
+        fingerprints.clear();
         if self.wrap {
-            values.extend(WrappedGrams::new(page.hashes(), self.shingle));
+            fingerprints.extend(WrappedGrams::new(page.hashes(), self.shingle));
         } else {
-            values.extend(page.grams(self.shingle));
+            fingerprints.extend(page.grams(self.shingle));
         }
-        self.variant.keep(page.len(), values, kept);
+        self.variant.keep(page.len(), fingerprints, kept);
         let signature = (!kept.is_empty()).then(|| hash(kept));
         signature::put(sketch, signature);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         signature::accept(a, b)
+    }
+
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { profile: self.profile.as_ref(), ..Abilities::default() }
     }
 }
 
@@ -190,7 +199,7 @@ mod tests {
     fn signature(method: &str, text: &str) -> Vec<u8> {
         let method = crate::method(method, &Setting::default()).unwrap();
         let (mut features, mut sketch) = (Features::default(), Sketch::default());
-        Analyser::new(method.profile().unwrap_or(&Profile::web())).read(text, &mut features);
+        Analyser::new(method.abilities().profile.unwrap_or(&Profile::web())).read(text, &mut features);
         method.sketch(&Page { text, features: &features }, &mut sketch);
         sketch.payload
     }

@@ -9,7 +9,7 @@ use lookalike_text::Profile;
 use md5::{Digest, Md5 as Md5State};
 
 use crate::spec::profile_value;
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters};
+use crate::{Abilities, About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters};
 
 const VERSION: u32 = 2;
 
@@ -66,10 +66,6 @@ impl Method for Md5 {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         16
     }
@@ -89,6 +85,10 @@ impl Method for Md5 {
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         (a == b).then_some(Score::even(1.0))
     }
+
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { profile: self.profile.as_ref(), ..Abilities::default() }
+    }
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     fn digest(method: &str, text: &str) -> String {
         let method = crate::method(method, &Setting::default()).unwrap();
         let (mut features, mut sketch) = (Features::default(), Sketch::default());
-        Analyser::new(method.profile().unwrap_or(&Profile::web())).read(text, &mut features);
+        Analyser::new(method.abilities().profile.unwrap_or(&Profile::web())).read(text, &mut features);
         method.sketch(&Page { text, features: &features }, &mut sketch);
         sketch.payload.iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -6,10 +6,12 @@
 //! random polynomials, which is `family=rabin`.
 
 use lookalike_model::Recipe;
-use lookalike_text::Profile;
 
-use crate::supershingles::{Groups, PARAMETERS, pairs};
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, lanes, parameters};
+use crate::supershingles::{GroupBuffers, Groups, PARAMETERS, pairs};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, lanes,
+    parameters,
+};
 
 const VERSION: u32 = 1;
 
@@ -57,16 +59,8 @@ impl Method for MegaShingles {
         self.groups.describe(Recipe::new("megashingles", VERSION))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.groups.profile()
-    }
-
     fn payload_bytes(&self) -> usize {
         8 * self.groups.count()
-    }
-
-    fn resident_bytes(&self) -> u64 {
-        self.groups.bytes()
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
@@ -75,9 +69,11 @@ impl Method for MegaShingles {
         if page.is_empty() {
             return self.groups.append_payload(&[], &mut sketch.payload);
         }
-        self.groups.hash(page, false, &mut sketch.scratch);
-        pairs(&sketch.scratch.values, |value| sketch.keys.push(Key { value, tag: 0 }));
-        self.groups.append_payload(&sketch.scratch.values, &mut sketch.payload);
+        let buffers: &mut GroupBuffers = sketch.buffers.own();
+        self.groups.hash(page, false, buffers);
+        let supershingles = buffers.hashes();
+        pairs(supershingles, |value| sketch.keys.push(Key { value, tag: 0 }));
+        self.groups.append_payload(supershingles, &mut sketch.payload);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -85,6 +81,17 @@ impl Method for MegaShingles {
         (equal >= 2).then(|| Score::even(equal as f64 / self.groups.count() as f64))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.groups.profile(),
+            resident_bytes: self.groups.bytes(),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Advising for MegaShingles {
     fn advice(&self) -> Option<String> {
         let chance = |p: f64| chance::at_least(2, self.groups.count(), self.groups.chance(p));
         let chances = [0.95, 0.9, 0.85, 0.8, 0.75].map(|p| format!("{:.3} at {p:.2}", chance(p)));
@@ -104,6 +111,7 @@ mod tests {
     use super::*;
     use crate::supershingles::tests::PUBLISHED;
     use crate::trial::{assert_share, sketch, texts};
+    use lookalike_text::Profile;
 
     fn make(text: &str) -> Box<dyn Method> {
         crate::method(text, &Setting::default()).unwrap()
@@ -121,7 +129,7 @@ mod tests {
         );
         let text = "Numerous experiments compared signatures. Every signature forgets something different.";
         assert_eq!((sketch(&*a6, text).keys.len(), a6.payload_bytes()), (15, 48));
-        let advice = a6.advice().unwrap();
+        let advice = a6.abilities().advice().unwrap();
         assert!(advice.contains("0.729 at 0.85, 0.495 at 0.80, 0.291 at 0.75"), "{advice}");
     }
 

@@ -10,7 +10,8 @@ use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
 use crate::{
-    About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters, shares,
+    Abilities, About, Advising, Grouping, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec,
+    chance, parameters, shares,
 };
 
 const VERSION: u32 = 1;
@@ -109,26 +110,14 @@ impl Method for Mod {
         4
     }
 
-    fn counts_keys(&self) -> bool {
-        true
-    }
-
-    fn max_documents_per_key(&self, _documents: u64) -> u64 {
-        self.most.unwrap_or(u64::MAX)
-    }
-
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let kept = &mut sketch.scratch.values;
+        let kept: &mut Vec<u64> = sketch.buffers.own();
         self.sample.draw(page, kept);
         // Multiples of one number are no even spread of keys.
         sketch.keys.extend(kept.iter().map(|&kept| Key { value: hash::mix(kept), tag: 0 }));
         sketch.payload.extend((kept.len() as u32).to_le_bytes());
-    }
-
-    fn directed(&self) -> bool {
-        self.similarity == Similarity::Containment
     }
 
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
@@ -158,6 +147,24 @@ impl Method for Mod {
         }
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            counted_keys: Some(1),
+            directed: self.similarity == Similarity::Containment,
+            grouping: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Grouping for Mod {
+    fn max_documents_per_key(&self, _documents: u64) -> u64 {
+        self.most.unwrap_or(u64::MAX)
+    }
+}
+
+impl Advising for Mod {
     fn advice(&self) -> Option<String> {
         let (m, shingle) = (self.sample.m(), self.sample.shingle());
         (m > 1).then(|| {
@@ -271,7 +278,10 @@ mod tests {
             dsc.recipe().to_string(),
             "mod/1:bits=40,m=25,most=1000,seed=1,shingle=10,similarity=jaccard,threshold=0.5"
         );
-        assert_eq!((dsc.max_documents_per_key(1 << 40), dsc.counts_keys()), (1000, true));
+        assert_eq!(
+            (dsc.abilities().max_documents_per_key(1 << 40), dsc.abilities().counts_keys()),
+            (1000, true)
+        );
         // 4 of 8 is one half.
         assert_eq!(dsc.accept(&payload(6), &payload(6), 4), Some(Score::even(0.5)));
         assert_eq!(dsc.accept(&payload(6), &payload(7), 4), None);

@@ -11,8 +11,11 @@ use lookalike_text::{Profile, hash};
 
 use crate::aligned_signatures;
 use crate::spec::profile_value;
-use crate::words;
-use crate::{About, Buffers, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, seed};
+use crate::words::{self, Word};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters,
+    seed,
+};
 
 const VERSION: u32 = 1;
 
@@ -82,6 +85,16 @@ impl Pugh {
     }
 }
 
+/// The words of a document.
+#[derive(Default)]
+struct ListBuffers {
+    words: Vec<Word>,
+    /// Positions and prefixes of the words in alphabetical order.
+    ranked: Vec<(u32, u64)>,
+    /// The words of one list.
+    text: String,
+}
+
 impl Method for Pugh {
     fn recipe(&self) -> Recipe {
         Recipe::new("pugh", VERSION)
@@ -91,10 +104,6 @@ impl Method for Pugh {
             .with("seed", self.seed)
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         8 * self.lists
     }
@@ -102,7 +111,8 @@ impl Method for Pugh {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Sketch { keys, payload, scratch: Buffers { words, ranked, text, .. }, .. } = sketch;
+        let Sketch { keys, payload, buffers, .. } = sketch;
+        let ListBuffers { words, ranked, text } = buffers.own();
         words::distinct(page, words);
         let spelling = |position: u32| page.word(position as usize);
         ranked.clear();
@@ -125,6 +135,12 @@ impl Method for Pugh {
         aligned_signatures::score(a, b, 8)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { profile: self.profile.as_ref(), advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for Pugh {
     fn advice(&self) -> Option<String> {
         let stable = |changes| 100.0 * stability(self.lists as u32, changes);
         Some(format!(
@@ -170,7 +186,7 @@ mod tests {
 
     fn fingerprints(method: &dyn Method, text: &str) -> Vec<u64> {
         let (mut features, mut sketch) = (Features::default(), Sketch::default());
-        Analyser::new(method.profile().unwrap_or(&Profile::web())).read(text, &mut features);
+        Analyser::new(method.abilities().profile.unwrap_or(&Profile::web())).read(text, &mut features);
         method.sketch(&Page { text, features: &features }, &mut sketch);
         sketch.payload.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect()
     }

@@ -12,7 +12,10 @@ use lookalike_text::{Profile, hash};
 use crate::polynomial::{Fingerprints, P64, Polynomial};
 use crate::seed::SeededRng;
 use crate::spec::profile_value;
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, prime};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters,
+    prime,
+};
 
 const VERSION: u32 = 1;
 
@@ -192,10 +195,6 @@ impl Method for Rabin {
             .with("seed", self.seed)
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         16
     }
@@ -206,7 +205,7 @@ impl Method for Rabin {
         if page.is_empty() {
             return sketch.payload.resize(self.payload_bytes(), 0);
         }
-        let fingerprint = self.fingerprint(page, &mut sketch.scratch.text);
+        let fingerprint = self.fingerprint(page, sketch.buffers.own());
         let value = hash::mix(fingerprint as u64 ^ hash::mix((fingerprint >> 64) as u64));
         sketch.keys.push(Key { value, tag: 0 });
         sketch.payload.extend((fingerprint | NON_EMPTY_BIT).to_le_bytes());
@@ -217,6 +216,12 @@ impl Method for Rabin {
         (a == b && marked).then_some(Score::even(1.0))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { profile: self.profile.as_ref(), advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for Rabin {
     fn advice(&self) -> Option<String> {
         let Limits { error, documents, bytes } = self.limits;
         let (divisor, error) = match &self.divisor {
@@ -268,12 +273,12 @@ mod tests {
 
     #[test]
     fn the_prime_is_as_large_as_the_error_asks_for() {
-        let advice = make("rabin").advice().unwrap();
+        let advice = make("rabin").abilities().advice().unwrap();
         assert!(advice.contains("up to 67.4 bits") && advice.contains("at most 1.00e-3"), "{advice}");
         let limits = Limits { error: 1e-3, documents: 1_000_000, bytes: 1024 };
         assert!((limits.bound(false).log2() - 67.4).abs() < 0.05);
         // 10^12 · 8193 / 2^64.
-        let advice = make("rabin:family=gf2").advice().unwrap();
+        let advice = make("rabin:family=gf2").abilities().advice().unwrap();
         assert!(advice.contains("at most 4.44e-4"), "{advice}");
         let error = |text: &str| crate::method(text, &Setting::default()).unwrap_err().to_string();
         assert!(error("rabin:error=1e-30").contains("at most 120 are possible"));

@@ -9,10 +9,11 @@
 use lookalike_model::{Recipe, Similarity, Threshold};
 
 use crate::minhash::bands::{self, Bands, MAX_VALUES};
-use crate::minhash::classic;
+use crate::minhash::{MinimaBuffers, classic};
 use crate::seed::SeededRng;
 use crate::{
-    About, Buffers, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters, prime, seed,
+    Abilities, About, Advising, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, parameters,
+    prime, seed,
 };
 
 const VERSION: u32 = 1;
@@ -150,6 +151,16 @@ pub(crate) struct RabinMinHash {
     measured: Option<Threshold>,
 }
 
+/// The least remainders of a document, and the pieces of it that they are computed of.
+#[derive(Default)]
+struct RemainderBuffers {
+    minima: MinimaBuffers,
+    pieces: Vec<u64>,
+    /// The end of each word, by pieces and by bytes.
+    words: Vec<u32>,
+    text: String,
+}
+
 impl RabinMinHash {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
         let wanted = "a number from 1 to 4096 is wanted";
@@ -171,15 +182,15 @@ impl RabinMinHash {
         Ok(Box::new(RabinMinHash { divisors, bytes, bands, shingle, threshold, seed, measured }))
     }
 
-    /// Fills `scratch.values` with the least remainder by each prime.
-    fn compute_minima(&self, page: &Page<'_>, scratch: &mut Buffers) {
+    /// Fills `buffers.minima` with the least remainder by each prime.
+    fn compute_minima(&self, page: &Page<'_>, buffers: &mut RemainderBuffers) {
         if !self.bytes {
             let (shingles, salt) = (page.grams(self.shingle), seed::salt(self.seed));
             let function = |index: usize, x| self.divisors[index].remainder(x);
             let salted = shingles.map(|shingle| seed::salted(shingle, salt));
-            return classic::minima_by(function, salted, self.divisors.len(), scratch);
+            return classic::minima_by(function, salted, self.divisors.len(), &mut buffers.minima);
         }
-        let Buffers { values, aux_values: pieces, positions: words, text, .. } = scratch;
+        let RemainderBuffers { minima: MinimaBuffers { minima: values, .. }, pieces, words, text } = buffers;
         values.clear();
         words.clear();
         pieces.clear();
@@ -231,12 +242,12 @@ impl Method for RabinMinHash {
         if page.is_empty() {
             return sketch.payload.resize(self.payload_bytes(), 0);
         }
-        self.compute_minima(page, &mut sketch.scratch);
-        sketch.keys.extend(self.bands.keys(&sketch.scratch.values));
+        let buffers: &mut RemainderBuffers = sketch.buffers.own();
+        self.compute_minima(page, buffers);
+        let values = &buffers.minima.minima;
+        sketch.keys.extend(self.bands.keys(values));
         // One more than the remainder, which may be 0.
-        sketch
-            .payload
-            .extend(sketch.scratch.values.iter().flat_map(|&least| (least as u32 + 1).to_le_bytes()));
+        sketch.payload.extend(values.iter().flat_map(|&least| (least as u32 + 1).to_le_bytes()));
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
@@ -251,6 +262,12 @@ impl Method for RabinMinHash {
         })
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for RabinMinHash {
     fn advice(&self) -> Option<String> {
         Some(format!(
             "rabin-minhash gives a document {} keys and a payload of {} bytes, and would propose pairs with a probability \

@@ -12,8 +12,7 @@ use lookalike_text::{Analyser, Features, Profile, hash};
 
 use crate::imatch::members::{WordDropout, stability};
 use crate::{
-    About, Key, Lexicon, LexiconDetail, Method, MethodError, OwnMeasure, Page, Score, Setting, Sketch, Spec,
-    seed,
+    Abilities, About, Advising, Key, Lexicon, Method, MethodError, Page, Score, Setting, Sketch, Spec, seed,
 };
 
 const VERSION: u32 = 1;
@@ -81,6 +80,13 @@ impl Randomised {
     }
 }
 
+/// A document with some of its words, and its sketch by the method inside.
+#[derive(Default)]
+struct InnerBuffers {
+    thin: Features,
+    inner: Sketch,
+}
+
 impl Method for Randomised {
     fn recipe(&self) -> Recipe {
         let inner = self.inner.recipe();
@@ -92,40 +98,16 @@ impl Method for Randomised {
         inner.parameters.iter().fold(recipe, |recipe, (key, value)| recipe.with(&format!("of.{key}"), value))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.inner.profile()
-    }
-
-    fn sentences(&self) -> bool {
-        self.inner.sentences()
-    }
-
     fn payload_bytes(&self) -> usize {
         self.mask_bytes() + (self.versions + 1) * self.inner.payload_bytes()
-    }
-
-    fn lexicon(&self) -> LexiconDetail {
-        self.inner.lexicon()
-    }
-
-    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
-        self.inner.learn(lexicon)
-    }
-
-    fn resident_bytes(&self) -> u64 {
-        self.inner.resident_bytes()
-    }
-
-    fn own_measure(&self) -> Option<OwnMeasure> {
-        self.inner.own_measure()
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
         sketch.payload.resize(self.mask_bytes(), 0);
-        let Sketch { keys, payload, scratch, .. } = sketch;
-        let (thin, inner) = &mut **scratch.inner.get_or_insert_default();
+        let Sketch { keys, payload, buffers, .. } = sketch;
+        let InnerBuffers { thin, inner } = buffers.own();
         for index in 0..=self.versions {
             let features = if index == 0 {
                 page.features
@@ -161,6 +143,22 @@ impl Method for Randomised {
         (accepted > 0).then(|| Score { forward: mean(sum.forward), backward: mean(sum.backward), ..sum })
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        let Abilities { profile, sentences, resident_bytes, own_measure, learning, .. } =
+            self.inner.abilities();
+        Abilities {
+            profile,
+            sentences,
+            resident_bytes,
+            own_measure,
+            learning,
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Advising for Randomised {
     fn advice(&self) -> Option<String> {
         let percent = |changes| 100.0 * stability(self.part, changes, self.versions);
         Some(format!(
@@ -189,14 +187,15 @@ fn require_one_key(name: &str, method: &dyn Method) -> Result<(), MethodError> {
     if method.recipe().parameters.get("input").is_some_and(|input| input == "raw") {
         return refuse("with input=raw reads the text as it is, with all of its words");
     }
-    if method.survey().is_some() {
+    let abilities = method.abilities();
+    if abilities.survey.is_some() {
         return refuse("must read the whole corpus beforehand");
     }
-    if method.counts_keys() || method.tagged() {
+    if abilities.counts_keys() || abilities.tagged {
         return refuse("compares several keys");
     }
     let texts = probes();
-    let mut analyser = Analyser::new(method.profile().unwrap_or(&Profile::web()));
+    let mut analyser = Analyser::new(abilities.profile.unwrap_or(&Profile::web()));
     let documents: Vec<Features> = texts
         .iter()
         .map(|text| {
@@ -206,9 +205,9 @@ fn require_one_key(name: &str, method: &dyn Method) -> Result<(), MethodError> {
             features
         })
         .collect();
-    if method.lexicon() > LexiconDetail::Nothing {
+    if let Some(learning) = abilities.learning {
         // One that cannot learn from so little cannot be seen through here; its first key will do then.
-        let _ = method.learn(&Arc::new(Lexicon::gather(&analyser.profile().recipe(), &documents)));
+        let _ = learning.learn(&Arc::new(Lexicon::gather(&analyser.profile().recipe(), &documents)));
     }
     let mut sketch = Sketch::default();
     for (text, features) in texts.iter().zip(&documents) {
@@ -238,6 +237,7 @@ fn probes() -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::LexiconDetail;
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {
@@ -273,12 +273,15 @@ mod tests {
     #[test]
     fn it_asks_for_what_the_method_inside_asks_for() {
         let imatch = make("randomised:of=imatch,of.lexicons=0");
-        assert_eq!(imatch.lexicon(), LexiconDetail::Words);
-        assert_eq!(imatch.profile(), Some(&Profile::kolcz()));
-        assert_eq!(make("randomised").profile(), None);
+        assert_eq!(imatch.abilities().learning.unwrap().detail(), LexiconDetail::Words);
+        assert_eq!(imatch.abilities().profile, Some(&Profile::kolcz()));
+        assert_eq!(make("randomised").abilities().profile, None);
         let alike = [read("a rose"), read("a rose")];
         let lexicon = Arc::new(Lexicon::gather(&Profile::web().recipe(), &alike));
-        assert!(imatch.learn(&lexicon).is_err(), "the words of this lexicon are all alike");
+        assert!(
+            imatch.abilities().learning.unwrap().learn(&lexicon).is_err(),
+            "the words of this lexicon are all alike"
+        );
     }
 
     #[test]

@@ -13,7 +13,9 @@ use crate::polynomial::{Polynomial, Windows};
 use crate::seed::SeededRng;
 use crate::shares::{self, either_way};
 use crate::spec::profile_value;
-use crate::{About, Buffers, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters,
+};
 
 const VERSION: u32 = 1;
 
@@ -97,6 +99,13 @@ impl Sif {
         values.sort_unstable();
         values.dedup();
     }
+}
+
+/// The text of a document and the values that are kept of it.
+#[derive(Default)]
+struct SubstringBuffers {
+    text: String,
+    values: Vec<u64>,
 }
 
 /// The anchors that were asked for.
@@ -230,26 +239,14 @@ impl Method for Sif {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         4
-    }
-
-    fn keys_to_share(&self) -> u32 {
-        self.least
-    }
-
-    fn counts_keys(&self) -> bool {
-        true
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Buffers { values, text, .. } = &mut sketch.scratch;
+        let SubstringBuffers { values, text } = sketch.buffers.own();
         text.clear();
         for word in page.words().filter(|_| !self.raw) {
             text.push_str(if text.is_empty() { "" } else { " " });
@@ -263,16 +260,24 @@ impl Method for Sif {
         sketch.payload.extend_from_slice(&(values.len() as u32).to_le_bytes());
     }
 
-    fn directed(&self) -> bool {
-        true
-    }
-
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score> {
         let (a, b) = (shares::number(a), shares::number(b));
         let score = either_way(self.share, (shared, a), (shared, b));
         score.filter(|_| shared >= self.least)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            counted_keys: Some(self.least),
+            directed: true,
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Advising for Sif {
     fn advice(&self) -> Option<String> {
         if !self.anchors.is_empty() {
             return None;

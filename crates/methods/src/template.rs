@@ -7,7 +7,7 @@
 use lookalike_model::Recipe;
 use lookalike_text::hash;
 
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, seed};
+use crate::{Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, seed};
 
 /// Raised when the same parameters would give other keys or payloads.
 const VERSION: u32 = 1;
@@ -53,8 +53,9 @@ impl Method for FirstWord {
         8
     }
 
-    /// Clears first: the buffer comes from another document. A document without words gets no keys, but a payload
-    /// of the right width.
+    /// Clears first: the sketch comes from another document. A document without words gets no keys, but a payload
+    /// of the right width. A method that needs lists on the way puts them into a struct of its own and gets that by
+    /// `sketch.buffers.own()`, so that they are not allocated for every document.
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
@@ -67,6 +68,18 @@ impl Method for FirstWord {
     /// Looks at payloads alone, so that it can be asked about any two documents.
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         (a == b).then_some(Score::even(1.0))
+    }
+
+    /// Lists what the method has beside keys and accept: facts such as a profile, and `Some(self)` for each trait of
+    /// `abilities.rs` that it implements. A method that has none of it leaves this function out.
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for FirstWord {
+    fn advice(&self) -> Option<String> {
+        Some(format!("first-word gives a document one key of {} bits.", self.bits))
     }
 }
 
@@ -93,6 +106,7 @@ mod tests {
         assert_eq!(method.accept(&one.payload, &two.payload, 1), Some(Score::even(1.0)));
         assert_eq!(method.accept(&one.payload, &three.payload, 0), None);
         assert!(none.keys.is_empty() && none.payload.len() == method.payload_bytes());
+        assert!(method.abilities().advice().is_some_and(|advice| advice.contains("32 bits")));
         Ok(())
     }
 }

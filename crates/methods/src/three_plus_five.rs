@@ -19,7 +19,8 @@ use lookalike_text::{Filter, Profile, hash};
 use crate::ratio::Ratio;
 use crate::spec::profile_value;
 use crate::{
-    About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, leading, parameters,
+    Abilities, About, Grouping, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec,
+    leading, parameters,
 };
 
 const VERSION: u32 = 1;
@@ -161,15 +162,15 @@ impl ThreePlusFive {
         Ok(Box::new(ThreePlusFive { rules, letters, profile, all_words, filter }))
     }
 
-    fn record(&self, page: &Page<'_>, scratch: &mut Buffers) -> Record {
-        let (num, ss) = self.sentences(page, scratch);
-        let (len, ws) = self.words(page, scratch);
+    fn record(&self, page: &Page<'_>, buffers: &mut RecordBuffers) -> Record {
+        let (num, ss) = self.sentences(page, buffers);
+        let (len, ws) = self.words(page, buffers);
         if num == 0 { Record::default() } else { Record { len, num, ss, ws } }
     }
 
     /// The number of different sentences, and the signatures of the longest by number of words, then by signature.
-    fn sentences(&self, page: &Page<'_>, scratch: &mut Buffers) -> (u32, [u64; SENTENCES]) {
-        let Buffers { values: signatures, aux_values: lengths, positions, text, .. } = scratch;
+    fn sentences(&self, page: &Page<'_>, buffers: &mut RecordBuffers) -> (u32, [u64; SENTENCES]) {
+        let RecordBuffers { signatures, lengths, positions, text } = buffers;
         signatures.clear();
         lengths.clear();
         for sentence in 0..page.sentence_count() {
@@ -205,8 +206,8 @@ impl ThreePlusFive {
     }
 
     /// The number of words that are long enough, and the signatures of the longest by characters, then by signature.
-    fn words(&self, page: &Page<'_>, scratch: &mut Buffers) -> (u32, [u64; WORDS]) {
-        let Buffers { aux_values: lengths, positions, .. } = scratch;
+    fn words(&self, page: &Page<'_>, buffers: &mut RecordBuffers) -> (u32, [u64; WORDS]) {
+        let RecordBuffers { lengths, positions, .. } = buffers;
         lengths.clear();
         lengths.extend(page.words().map(|word| word.chars().count() as u64));
         let order = |item: usize| (Reverse(lengths[item]), page.hashes()[item]);
@@ -215,6 +216,18 @@ impl ThreePlusFive {
         let long = lengths.iter().filter(|length| **length >= self.letters as u64).count();
         (long as u32, longest)
     }
+}
+
+/// Sentences or words of a document, from which the longest are taken.
+#[derive(Default)]
+struct RecordBuffers {
+    signatures: Vec<u64>,
+    /// By number of words, or of characters.
+    lengths: Vec<u64>,
+    /// The longest.
+    positions: Vec<u32>,
+    /// One sentence.
+    text: String,
 }
 
 /// The signatures of the items, and 0 behind them.
@@ -234,22 +247,13 @@ impl Method for ThreePlusFive {
             .with("profile", profile_value(Some(&self.profile)))
     }
 
-    /// All words: the method itself drops some from sentences.
-    fn profile(&self) -> Option<&Profile> {
-        Some(&self.all_words)
-    }
-
-    fn sentences(&self) -> bool {
-        true
-    }
-
     fn payload_bytes(&self) -> usize {
         Record::BYTES
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        let record = self.record(page, &mut sketch.scratch);
+        let record = self.record(page, sketch.buffers.own());
         sketch.length = record.len;
         let keys = record.ss.iter().filter(|signature| **signature != 0);
         sketch.keys.extend(keys.map(|&value| Key { value, tag: 0 }));
@@ -260,6 +264,18 @@ impl Method for ThreePlusFive {
         self.rules.accept(&Record::read(a)?, &Record::read(b)?)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            // All words: the method itself drops some from sentences.
+            profile: Some(&self.all_words),
+            sentences: true,
+            grouping: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Grouping for ThreePlusFive {
     fn plausible(&self, a: Member, b: Member) -> bool {
         self.rules.ratio.allows(a.length, b.length)
     }
@@ -322,7 +338,7 @@ mod tests {
 
     fn sketch(method: &dyn Method, text: &str) -> (Record, Sketch) {
         let (mut features, mut sketch) = (Features::default(), Sketch::default());
-        let mut analyser = Analyser::new(method.profile().unwrap());
+        let mut analyser = Analyser::new(method.abilities().profile.unwrap());
         analyser.read(text, &mut features);
         analyser.read_sentences(&mut features);
         method.sketch(&Page { text, features: &features }, &mut sketch);
@@ -366,9 +382,15 @@ mod tests {
     #[test]
     fn partners_are_at_most_so_much_longer() {
         let method = crate::method("a12:ratio=1.5", &Setting::default()).unwrap();
-        assert_eq!((method.longest_partner(20), method.longest_partner(21)), (30, 31));
+        assert_eq!(
+            (method.abilities().longest_partner(20), method.abilities().longest_partner(21)),
+            (30, 31)
+        );
         let member = |length| Member { length, tag: 0 };
-        assert!(method.plausible(member(30), member(20)) && !method.plausible(member(20), member(31)));
+        assert!(
+            method.abilities().plausible(member(30), member(20))
+                && !method.abilities().plausible(member(20), member(31))
+        );
         assert!(crate::method("a12:profile=run", &Setting::default()).is_err());
     }
 }

@@ -8,7 +8,7 @@ use crate::{Method, Page, Sketch};
 /// The sketch of a text.
 pub(crate) fn sketch(method: &dyn Method, text: &str) -> Sketch {
     let (mut features, mut sketch) = (Features::default(), Sketch::default());
-    Analyser::new(method.profile().unwrap_or(&Profile::web())).read(text, &mut features);
+    Analyser::new(method.abilities().profile.unwrap_or(&Profile::web())).read(text, &mut features);
     method.sketch(&Page { text, features: &features }, &mut sketch);
     sketch
 }

@@ -8,9 +8,10 @@ use lookalike_model::Recipe;
 use lookalike_text::hash;
 
 use crate::minhash::bands::Bands;
-use crate::minhash::classic;
+use crate::minhash::{MinimaBuffers, classic};
 use crate::{
-    About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, lanes, parameters, seed, words,
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, lanes,
+    parameters, seed, words,
 };
 
 const VERSION: u32 = 1;
@@ -54,24 +55,29 @@ impl WordTuples {
         Ok(Box::new(WordTuples { k, l, bag, seed }))
     }
 
-    /// Fills `sketch.scratch.values` with the minima of all functions.
-    fn compute_minima(&self, page: &Page<'_>, sketch: &mut Sketch) {
+    /// Fills `buffers.minima` with the minima of all functions.
+    fn compute_minima(&self, page: &Page<'_>, buffers: &mut TupleBuffers) {
         let (values, salt) = (self.k * self.l, seed::salt(self.seed));
-        let mut distinct = std::mem::take(&mut sketch.scratch.words);
-        words::distinct(page, &mut distinct);
-        let scratch = &mut sketch.scratch;
+        let TupleBuffers { words: distinct, minima } = buffers;
+        words::distinct(page, distinct);
         if self.bag {
             // Its first occurrence is the word, the second another element, and so on.
             let occurrences = |word: &words::Word| {
                 let hash = word.hash;
                 (0..u64::from(word.count)).map(move |occurrence| hash::nth(occurrence, hash))
             };
-            classic::minima(distinct.iter().flat_map(occurrences), values, salt, scratch);
+            classic::minima(distinct.iter().flat_map(occurrences), values, salt, minima);
         } else {
-            classic::minima(distinct.iter().map(|word| word.hash), values, salt, scratch);
+            classic::minima(distinct.iter().map(|word| word.hash), values, salt, minima);
         }
-        sketch.scratch.words = distinct;
     }
+}
+
+/// The distinct words of a document and their minima.
+#[derive(Default)]
+struct TupleBuffers {
+    words: Vec<words::Word>,
+    minima: MinimaBuffers,
 }
 
 /// The hash of a tuple. A function's minimum stands for the word, since no two words have the same one.
@@ -98,8 +104,9 @@ impl Method for WordTuples {
         if page.is_empty() {
             return sketch.payload.resize(self.payload_bytes(), 0);
         }
-        self.compute_minima(page, sketch);
-        let tuples = sketch.scratch.values.chunks_exact(self.k);
+        let buffers: &mut TupleBuffers = sketch.buffers.own();
+        self.compute_minima(page, buffers);
+        let tuples = buffers.minima.minima.chunks_exact(self.k);
         sketch
             .keys
             .extend((1..).zip(tuples).map(|(number, minima)| Key { value: tuple(number, minima), tag: 0 }));
@@ -111,6 +118,12 @@ impl Method for WordTuples {
         (equal > 0).then(|| Score::even(equal as f64 / self.l as f64))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for WordTuples {
     fn advice(&self) -> Option<String> {
         let bands = Bands { count: self.l, rows: self.k };
         let chances = [0.9, 0.7, 0.5, 0.3].map(|s| format!("{:.3} at {s:.1}", bands.probability(s)));

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use lookalike_methods::{
-    About, Buffers, DirectedKeyCounts, Lexicon, LexiconDetail, METHODS, Method, MethodError, Page, Score,
+    Abilities, About, Buffers, DirectedKeyCounts, Lexicon, METHODS, Method, MethodError, Page, Score,
     Setting, Sketch, method, names,
 };
 use lookalike_model::{Recipe, Similarity};
@@ -87,15 +87,19 @@ fn make(text: &str) -> Box<dyn Method> {
     make_for(text, &Setting::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+/// A method that knows nothing of any corpus.
+fn make_unready(text: &str) -> Box<dyn Method> {
+    method(text, &Setting::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
 /// A method that has learned and surveyed, where it needs to, a corpus of a few documents.
 fn make_for(text: &str, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
     let method = method(text, setting)?;
     let corpus: Vec<Features> = CORPUS.iter().map(|text| read(&*method, text)).collect();
-    if method.lexicon() > LexiconDetail::Nothing {
-        let profile = method.profile().cloned().unwrap_or(Profile::web());
-        method.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &corpus)))?;
+    if let Some(learning) = method.abilities().learning {
+        learning.learn(&Arc::new(Lexicon::gather(&profile(&*method).recipe(), &corpus)))?;
     }
-    if let Some(survey) = method.survey() {
+    if let Some(survey) = method.abilities().survey {
         for pass in 0..survey.passes() {
             for (text, features) in CORPUS.iter().zip(&corpus).filter(|(_, features)| !features.is_empty()) {
                 survey.observe(pass, &Page { text, features }, &mut Buffers::default());
@@ -115,10 +119,14 @@ const CORPUS: &[&str] = &[
     "Despair not: the winter is the season before the spring, and belief comes before wisdom in every age.",
 ];
 
+/// The profile that a method reads words by.
+fn profile(method: &dyn Method) -> Profile {
+    method.abilities().profile.cloned().unwrap_or(Profile::web())
+}
+
 fn read(method: &dyn Method, text: &str) -> Features {
-    let web = Profile::web();
     let mut features = Features::default();
-    let mut analyser = Analyser::new(method.profile().unwrap_or(&web));
+    let mut analyser = Analyser::new(&profile(method));
     analyser.read(text, &mut features);
     analyser.read_sentences(&mut features);
     features
@@ -137,12 +145,13 @@ fn sketch_page(method: &dyn Method, page: &Page<'_>) -> Sketch {
 /// Returns the number of keys that two documents share, packed as [`DirectedKeyCounts`] for a method with query-only
 /// keys.
 fn shared(method: &dyn Method, a: &Sketch, b: &Sketch) -> u32 {
+    let abilities = method.abilities();
     let found = |a: &Sketch, b: &Sketch| {
         let others: BTreeSet<u64> = b.keys.iter().map(|key| key.value).collect();
-        let stored = a.keys.iter().filter(|key| !method.is_query_only(key.tag));
+        let stored = a.keys.iter().filter(|key| !abilities.is_query_only(key.tag));
         stored.filter(|key| others.contains(&key.value)).count() as u32
     };
-    if method.has_query_keys() {
+    if abilities.query_keys.is_some() {
         return DirectedKeyCounts { forward: found(a, b), backward: found(b, a) }.pack();
     }
     found(a, b)
@@ -150,7 +159,7 @@ fn shared(method: &dyn Method, a: &Sketch, b: &Sketch) -> u32 {
 
 /// The same seen from the other document.
 fn swapped(method: &dyn Method, shared: u32) -> u32 {
-    if !method.has_query_keys() {
+    if method.abilities().query_keys.is_none() {
         return shared;
     }
     let DirectedKeyCounts { forward, backward } = DirectedKeyCounts::unpack(shared);
@@ -186,19 +195,19 @@ fn check_text(name: &str, method: &dyn Method, text: &str) -> Sketch {
 }
 
 fn check_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
-    let words = page.len();
+    let (words, abilities) = (page.len(), method.abilities());
     let made = sketch_page(method, page);
     assert_eq!(made, sketch_page(method, page), "{name}: equal texts, different sketches");
     assert_eq!(made.payload.len(), method.payload_bytes(), "{name}: width of the payload");
     assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
     assert!(
-        method.rejection_reason(page.text).is_none() || made.keys.is_empty(),
+        abilities.rejection_reason(page.text).is_none() || made.keys.is_empty(),
         "{name}: keys from what it refuses"
     );
-    assert!(method.tagged() || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
+    assert!(abilities.tagged || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
     if !made.keys.is_empty() {
         let shared = shared(method, &made, &made);
-        if made.keys.len() as u32 >= method.keys_to_share() {
+        if made.keys.len() as u32 >= abilities.keys_to_share() {
             let own = method.accept(&made.payload, &made.payload, shared);
             assert!(own.is_some(), "{name}: not like itself");
         }
@@ -206,7 +215,7 @@ fn check_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
         values.sort_unstable();
         values.dedup();
         assert!(
-            values.len() == made.keys.len() || !method.counts_keys(),
+            values.len() == made.keys.len() || !abilities.counts_keys(),
             "{name}: a method that counts keys has one twice"
         );
     }
@@ -258,7 +267,7 @@ fn no_words_one_word_and_many_words() {
         for text in ["", " \n\t", "…!?", "rose", "rose rose", "一", LONG] {
             check_text(name, &**method, text);
         }
-        let profile = method.profile().cloned().unwrap_or(Profile::web());
+        let profile = profile(&**method);
         let features = read_by.entry(profile.to_string()).or_insert_with(|| read(&**method, &many));
         check_page(name, &**method, &Page { text: &many, features });
     }
@@ -271,23 +280,68 @@ fn no_words_have_no_keys() {
     }
 }
 
+/// One buffer for all methods, used by each after every other: whatever a document left in it must not matter.
 #[test]
-fn sketches_do_not_depend_on_what_the_buffer_held() {
+fn sketches_do_not_depend_on_what_the_buffers_held() {
+    let long = LONG.repeat(20);
+    let mut used = Sketch::default();
     for (name, method) in all() {
-        for text in ["rose", LONG] {
-            let mut used = sketch(&**method, LONG);
-            used.scratch.values.fill(7);
-            used.scratch.aux_values.extend(0..1000);
-            used.scratch.sums.extend(0..1000);
-            used.scratch.text.push_str("left over");
-            used.scratch.positions.extend(0..1000);
-            used.scratch.bytes.extend([7; 1000]);
-            used.scratch.weighted.extend([(7, 7); 1000]);
-            used.scratch.weights.extend([(7.0, 7); 1000]);
+        for text in ["rose", &long, "a rose is a rose", LONG, "一", LONG] {
             method.sketch(&Page { text, features: &read(&**method, text) }, &mut used);
             assert_eq!(used, sketch(&**method, text), "{name}");
         }
     }
+}
+
+#[test]
+fn surveys_do_not_depend_on_what_the_buffers_held() {
+    let mut used = Buffers::default();
+    for text in texts().filter(|text| make_unready(text).abilities().survey.is_some()) {
+        let (one, two) = (make_unready(text), make_unready(text));
+        let documents: Vec<Features> = CORPUS.iter().map(|text| read(&*one, text)).collect();
+        for method in [&one, &two] {
+            if let Some(learning) = method.abilities().learning {
+                learning.learn(&Arc::new(Lexicon::gather(&profile(&**method).recipe(), &documents))).unwrap();
+            }
+        }
+        let surveys = [&one, &two].map(|method| method.abilities().survey.unwrap());
+        for (text, features) in CORPUS.iter().zip(&documents) {
+            surveys[0].observe(0, &Page { text, features }, &mut Buffers::default());
+            surveys[1].observe(0, &Page { text, features }, &mut used);
+        }
+        assert!(surveys[0].save() == surveys[1].save(), "{text}");
+    }
+}
+
+/// Asserts that calls of `abilities` agree: what a method offers depends on its parameters alone.
+#[test]
+fn abilities_depend_on_parameters_alone() {
+    for (text, ready) in all() {
+        let fresh = make_unready(text);
+        let (before, after) = (fresh.abilities(), ready.abilities());
+        assert_eq!(before.profile, after.profile, "{text}");
+        assert_eq!(before.counted_keys, after.counted_keys, "{text}");
+        assert_eq!(before.own_measure, after.own_measure, "{text}");
+        let plain = |abilities: &Abilities<'_>| [abilities.sentences, abilities.tagged, abilities.directed];
+        assert_eq!(plain(&before), plain(&after), "{text}");
+        assert_eq!(offered(&before), offered(&after), "{text}");
+        assert!(before.counted_keys != Some(0), "{text}: a pair shares at least one key");
+        assert!(before.query_keys.is_none() || before.tagged, "{text}: keys that only ask are told by tags");
+    }
+}
+
+/// The traits that a method offers.
+fn offered(abilities: &Abilities<'_>) -> [bool; 7] {
+    let Abilities { learning, survey, query_keys, grouping, splitting, rejecting, advising, .. } = abilities;
+    [
+        learning.is_some(),
+        survey.is_some(),
+        query_keys.is_some(),
+        grouping.is_some(),
+        splitting.is_some(),
+        rejecting.is_some(),
+        advising.is_some(),
+    ]
 }
 
 /// The parameters of a recipe without those of a method inside the method.
@@ -332,7 +386,7 @@ fn recipes_make_the_same_method_again() {
             let again = make_for(&first.recipe().to_string(), setting).unwrap();
             assert_eq!(again.recipe(), first.recipe(), "{name}");
             assert_eq!(again.payload_bytes(), first.payload_bytes(), "{name}");
-            assert_eq!(again.keys_to_share(), first.keys_to_share(), "{name}");
+            assert_eq!(again.abilities().counted_keys, first.abilities().counted_keys, "{name}");
             for text in ["rose", LONG] {
                 assert_eq!(sketch(&*again, text), sketch(&**first, text), "{name}");
             }
@@ -359,7 +413,7 @@ fn every_similarity_is_served_or_refused_in_a_sentence() {
 #[test]
 fn advice_is_one_sentence() {
     for (name, method) in all() {
-        if let Some(advice) = method.advice() {
+        if let Some(advice) = method.abilities().advice() {
             assert!(
                 advice.ends_with('.') && !advice.contains('\n') && !advice.contains(". "),
                 "{name}: {advice}"
@@ -370,14 +424,15 @@ fn advice_is_one_sentence() {
 
 /// Checks that members of a group which the method would accept still meet after it was split.
 fn check_split(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
+    let Some(splitting) = method.abilities().splitting else { return };
     if method.accept(&a.payload, &b.payload, shared(method, a, b)).is_none() {
         return;
     }
     for (one, two) in a.keys.iter().flat_map(|one| b.keys.iter().map(move |two| (one, two))) {
         for depth in (1..20).filter(|_| one.value == two.value) {
             let (mut left, mut right) = (Vec::new(), Vec::new());
-            method.split(&a.payload, one.tag, depth, &mut left);
-            method.split(&b.payload, two.tag, depth, &mut right);
+            splitting.split(&a.payload, one.tag, depth, &mut left);
+            splitting.split(&b.payload, two.tag, depth, &mut right);
             let meet = left.iter().any(|key| right.contains(key));
             assert!(meet || (left.is_empty() && right.is_empty()), "{name}: lost at depth {depth}");
         }

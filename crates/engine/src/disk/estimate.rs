@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lookalike_corpus::{Corpus, Item, Origin};
 use lookalike_methods::lexicon::Lexicon;
-use lookalike_methods::{Buffers, LexiconDetail, Page, Sketch};
+use lookalike_methods::{Abilities, Buffers, Page, Sketch};
 use lookalike_text::extract::Extractor;
 use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
@@ -86,7 +86,7 @@ fn key_bytes(panel: &Panel, analyses: &mut TextAnalyses, text: &str, sketch: &mu
     for (number, entry) in panel.proposers().iter().enumerate() {
         if let Some(page) = analyses.page(number, text) {
             entry.method.sketch(&page, sketch);
-            bytes += sketch.keys.len() * if entry.method.tagged() { 16 } else { 12 };
+            bytes += sketch.keys.len() * if entry.tagged { 16 } else { 12 };
         }
     }
     bytes as u64
@@ -131,11 +131,11 @@ fn sample_documents(recipe: &JobRecipe, corpus: &Corpus) -> Result<SampledDocume
 
 /// Lets a method that must know the corpus first see the sample instead.
 fn teach(entry: &PanelMethod, run: &Profile, texts: &[String]) {
-    let method = &entry.method;
-    if method.lexicon() == LexiconDetail::Nothing && method.survey().is_none() {
+    let Abilities { profile, learning, survey, .. } = entry.abilities();
+    if learning.is_none() && survey.is_none() {
         return;
     }
-    let profile = method.profile().unwrap_or(run);
+    let profile = profile.unwrap_or(run);
     let mut analyser = Analyser::new(profile);
     let mut read = |text: &String| {
         let mut features = Features::default();
@@ -144,17 +144,17 @@ fn teach(entry: &PanelMethod, run: &Profile, texts: &[String]) {
         features
     };
     let pages: Vec<Features> = texts.iter().map(&mut read).collect();
-    if method.lexicon() > LexiconDetail::Nothing {
+    if let Some(learning) = learning {
         // What cannot be learned from so little has no keys here, and is an error of the run if it stays so.
-        let _ = method.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
+        let _ = learning.learn(&Arc::new(Lexicon::gather(&profile.recipe(), &pages)));
     }
-    let Some(survey) = method.survey() else { return };
-    let mut scratch = Buffers::default();
+    let Some(survey) = survey else { return };
+    let mut buffers = Buffers::default();
     for pass in 0..survey.passes() {
         let seen = texts.iter().zip(&pages).filter(|(_, features)| !features.is_empty());
         // What is enough of the corpus is enough of its beginning.
         for (text, features) in seen.step_by(survey.sampling_interval() as usize) {
-            survey.observe(pass, &Page { text, features }, &mut scratch);
+            survey.observe(pass, &Page { text, features }, &mut buffers);
         }
         survey.end(pass);
     }

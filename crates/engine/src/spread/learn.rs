@@ -54,7 +54,7 @@ pub struct WordCounter {
     panel: Panel,
     method: usize,
     content: ContentMode,
-    scratch: Buffers,
+    buffers: Buffers,
 }
 
 impl std::fmt::Debug for WordCounter {
@@ -69,7 +69,7 @@ impl WordCounter {
         let (panel, run) = (recipe.panel()?, recipe.profile()?);
         let profile = wanted(&panel, &run, number)?;
         let of_profile =
-            |entry: &crate::panel::PanelMethod| *entry.method.profile().unwrap_or(&run) == profile;
+            |entry: &crate::panel::PanelMethod| *entry.abilities().profile.unwrap_or(&run) == profile;
         let method = panel.methods().iter().position(of_profile).unwrap_or_default();
         let analyses = TextAnalyses::new(&run, &run, &panel, Secret::of_process());
         let content = recipe.content()?;
@@ -80,7 +80,7 @@ impl WordCounter {
             panel,
             method,
             content,
-            scratch: Buffers::default(),
+            buffers: Buffers::default(),
         })
     }
 
@@ -92,7 +92,7 @@ impl WordCounter {
         }
         self.analyses.start_text();
         if let Some(page) = self.analyses.page(self.method, text) {
-            self.words.see(&page, &mut self.scratch);
+            self.words.see(&page, &mut self.buffers);
         }
     }
 
@@ -155,7 +155,7 @@ impl LexiconWriter {
 }
 
 fn surveys(panel: &Panel) -> impl Iterator<Item = &dyn Survey> {
-    panel.methods().iter().filter_map(|entry| entry.method.survey())
+    panel.methods().iter().filter_map(|entry| entry.abilities().survey)
 }
 
 /// Runs `work` in a context with the lexicons of a folder.
@@ -176,7 +176,7 @@ pub struct Surveyor {
     extractor: Extractor,
     analyses: TextAnalyses,
     content: ContentMode,
-    scratch: Buffers,
+    buffers: Buffers,
 }
 
 impl std::fmt::Debug for Surveyor {
@@ -199,7 +199,7 @@ impl Surveyor {
                 extractor: Extractor::default(),
                 analyses,
                 content,
-                scratch: Buffers::default(),
+                buffers: Buffers::default(),
             })
         })
     }
@@ -214,14 +214,14 @@ impl Surveyor {
         let sample_hash = hash::mix(hash::word(document.id.as_bytes()));
         self.analyses.start_text();
         for (method, entry) in self.panel.methods().iter().enumerate() {
-            let Some(survey) = entry.method.survey().filter(|survey| self.pass < survey.passes()) else {
+            let Some(survey) = entry.abilities().survey.filter(|survey| self.pass < survey.passes()) else {
                 continue;
             };
             if !sample_hash.is_multiple_of(survey.sampling_interval()) {
                 continue;
             }
             if let Some(page) = self.analyses.page(method, text) {
-                survey.observe(self.pass, &page, &mut self.scratch);
+                survey.observe(self.pass, &page, &mut self.buffers);
             }
         }
     }
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn passes_are_the_most_that_any_method_makes() {
         assert_eq!(passes(&recipe("md5")).unwrap(), 0);
-        let spex = recipe(SPEX).panel().unwrap().methods()[0].method.survey().unwrap().passes();
+        let spex = recipe(SPEX).panel().unwrap().methods()[0].abilities().survey.unwrap().passes();
         assert_eq!(passes(&recipe(&format!("md5 {SPEX}"))).unwrap(), spex);
         assert!(spex > 0);
     }

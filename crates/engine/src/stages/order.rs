@@ -100,7 +100,7 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
 fn postings(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError> {
     let mut count = 0;
     for (method, proposer) in ctx.panel.proposers().iter().enumerate() {
-        let codec = Postings { tagged: proposer.method.tagged() };
+        let codec = Postings { tagged: proposer.tagged };
         for (path, _) in catalogue.key_runs(ctx, method) {
             count += Run::open(&path, ctx.label(Postings::KIND, codec.width()))?.count();
         }
@@ -280,7 +280,7 @@ impl OrderStage<'_> {
         let mut runs = Vec::new();
         for (method, proposer) in ctx.panel.proposers().iter().enumerate() {
             let (location, codec) =
-                (ctx.run_location(&keys_name(method)), Postings { tagged: proposer.method.tagged() });
+                (ctx.run_location(&keys_name(method)), Postings { tagged: proposer.tagged });
             clear(&location)?;
             let mut sorter = Sorter::new(location, codec, self.memory());
             for unit in 0..self.catalogue.units().len() {

@@ -3,6 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use lookalike_methods::{Abilities, Survey};
 use lookalike_text::hash;
 
 use crate::context::Context;
@@ -17,9 +18,10 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 2
 /// Sets memory aside for what methods gather and hold.
 pub(crate) fn reserve_memory(ctx: &mut Context<'_>) -> Result<(), EngineError> {
     for entry in ctx.panel.methods() {
-        let gathers = entry.method.survey().map_or(0, |survey| survey.bytes());
+        let Abilities { survey, resident_bytes, .. } = entry.abilities();
+        let gathers = survey.map_or(0, |survey| survey.bytes());
         let what = format!("what {} must know", entry.method.recipe().name);
-        ctx.budget.reserve(gathers + entry.method.resident_bytes(), &what)?;
+        ctx.budget.reserve(gathers + resident_bytes, &what)?;
     }
     Ok(())
 }
@@ -27,16 +29,15 @@ pub(crate) fn reserve_memory(ctx: &mut Context<'_>) -> Result<(), EngineError> {
 /// Lets every method that wants to see all documents, as often as it wants to, or gives back what they saw. A killed
 /// pass goes on behind the last units that were written down.
 pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
-    let surveys = || ctx.panel.methods().iter().map(|entry| entry.method.survey());
-    let passes = surveys().flatten().map(|survey| survey.passes()).max().unwrap_or(0);
+    // Asked for once: documents are many.
+    let surveys: Vec<Option<&dyn Survey>> =
+        ctx.panel.methods().iter().map(|entry| entry.abilities().survey).collect();
+    let passes = surveys.iter().flatten().map(|survey| survey.passes()).max().unwrap_or(0);
     let (mut pass, mut seen) = load(ctx)?;
     while pass < passes {
         ctx.begin("survey", ctx.input_bytes(), true);
         let show = |worker: &mut SketchWorker, batch: &Batch, heavy: &Mutex<()>| {
-            let survey = |method: usize| {
-                let survey = ctx.panel.methods()[method].method.survey();
-                survey.filter(|survey| pass < survey.passes())
-            };
+            let survey = |method: usize| surveys[method].filter(|survey| pass < survey.passes());
             // Which documents are in a share that is enough depends on nothing but their places in their units.
             let sample_hash = |index: usize| hash::mix(batch.first + index as u64);
             let wants = |method: usize, index: usize| {
@@ -44,14 +45,14 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
                     .is_some_and(|survey| sample_hash(index).is_multiple_of(survey.sampling_interval()))
             };
             let chosen = |index: usize| (0..ctx.panel.methods().len()).any(|method| wants(method, index));
-            let shown = worker.for_each_page(ctx, batch, heavy, chosen, wants, |method, page, scratch| {
-                survey(method).into_iter().for_each(|survey| survey.observe(pass, page, scratch));
+            let shown = worker.for_each_page(ctx, batch, heavy, chosen, wants, |method, page, buffers| {
+                survey(method).into_iter().for_each(|survey| survey.observe(pass, page, buffers));
                 Ok(())
             });
             shown.map(drop)
         };
         walk(ctx, seen, show, |seen| save(ctx, pass, seen))?;
-        surveys().flatten().filter(|survey| pass < survey.passes()).for_each(|survey| survey.end(pass));
+        surveys.iter().flatten().filter(|survey| pass < survey.passes()).for_each(|survey| survey.end(pass));
         (pass, seen) = (pass + 1, 0);
         save(ctx, pass, seen)?;
     }
@@ -102,7 +103,7 @@ const FILE: &str = "survey";
 /// Writes down what all methods learned: so many whole passes, and so many units of the one under way.
 pub(crate) fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), EngineError> {
     let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(FILE, 1))?;
-    for survey in ctx.panel.methods().iter().filter_map(|entry| entry.method.survey()) {
+    for survey in ctx.panel.methods().iter().filter_map(|entry| entry.abilities().survey) {
         let saved = survey.save();
         writer.push(&(saved.len() as u64).to_le_bytes())?;
         writer.push(&saved)?;
@@ -119,7 +120,7 @@ pub(crate) fn load(ctx: &Context<'_>) -> Result<(u32, usize), EngineError> {
     let run = Run::open(&path, ctx.label(FILE, 1))?;
     let mark = run.mark();
     let mut records = run.records();
-    for survey in ctx.panel.methods().iter().filter_map(|entry| entry.method.survey()) {
+    for survey in ctx.panel.methods().iter().filter_map(|entry| entry.abilities().survey) {
         let mut length = [0; 8];
         let mut saved = Vec::new();
         let mut whole = records.take(&mut length)?;
@@ -148,7 +149,7 @@ mod tests {
     const SPEX: &str = "spex:n=3,counters=16";
 
     fn saved(ctx: &Context<'_>) -> Vec<u8> {
-        ctx.panel.methods()[0].method.survey().unwrap().save()
+        ctx.panel.methods()[0].abilities().survey.unwrap().save()
     }
 
     #[test]
@@ -167,7 +168,7 @@ mod tests {
         let nothing = saved(&first);
         survey(&first).unwrap();
         assert_ne!(saved(&first), nothing);
-        let passes = first.panel.methods()[0].method.survey().unwrap().passes();
+        let passes = first.panel.methods()[0].abilities().survey.unwrap().passes();
         assert_eq!(load(&later).unwrap(), (passes, 0));
         assert_eq!(saved(&later), saved(&first));
     }
@@ -197,7 +198,7 @@ mod tests {
     fn memory_for_what_is_gathered_is_set_aside() {
         let test = StageTest::new(recipe(SPEX), &as_lines(&["one two three"]));
         let mut ctx = test.context();
-        let gathers = ctx.panel.methods()[0].method.survey().unwrap().bytes();
+        let gathers = ctx.panel.methods()[0].abilities().survey.unwrap().bytes();
         let before = ctx.budget.reservable();
         reserve_memory(&mut ctx).unwrap();
         assert!(gathers > 0 && before - ctx.budget.reservable() >= gathers);

@@ -36,8 +36,8 @@ use crate::lexicon::bin;
 use crate::spec::profile_value;
 use crate::words::{self, Word};
 use crate::{
-    About, Buffers, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey,
-    parameters, signature,
+    Abilities, About, Advising, Buffers, Learning, Lexicon, LexiconDetail, Method, MethodError, Page, Score,
+    Setting, Sketch, Spec, Survey, parameters, signature,
 };
 
 const VERSION: u32 = 1;
@@ -279,6 +279,14 @@ impl DescriptiveWords {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Bytes of memory that candidates or chosen words take.
+    fn resident_bytes(&self) -> u64 {
+        match &*self.state() {
+            State::Unready => 0,
+            State::Gathering(candidates, _) => candidates.bytes(),
+            State::Chosen(chosen) => chosen.bytes(),
+        }
+    }
     /// Returns the number of words to be chosen.
     fn target(&self, lexicon: &Lexicon) -> usize {
         let few = lexicon.totals().vocabulary / self.one_in;
@@ -309,6 +317,13 @@ impl DescriptiveWords {
     }
 }
 
+/// The distinct words of a document, and the numbers of the chosen ones that it uses much.
+#[derive(Default)]
+struct DescriptionBuffers {
+    words: Vec<Word>,
+    bits: Vec<u32>,
+}
+
 /// First bytes of what is saved.
 const UNREADY: u8 = 0;
 const SAMPLE: u8 = 1;
@@ -320,13 +335,14 @@ impl Survey for DescriptiveWords {
         3 * 8 * sample::MAX_SAMPLE_WORDS as u64
     }
 
-    fn observe(&self, _pass: u32, page: &Page<'_>, scratch: &mut Buffers) {
+    fn observe(&self, _pass: u32, page: &Page<'_>, buffers: &mut Buffers) {
         let state = self.state();
         let State::Gathering(candidates, sample) = &*state else { return };
         let digest = page.fixed_digest();
         let lock = || sample.lock().unwrap_or_else(PoisonError::into_inner);
         if lock().wants(digest) {
-            let list = candidates.list(page, &mut scratch.words);
+            let DescriptionBuffers { words, .. } = buffers.own();
+            let list = candidates.list(page, words);
             lock().put(digest, list);
         }
     }
@@ -393,41 +409,14 @@ impl Method for DescriptiveWords {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         signature::BYTES
-    }
-
-    fn lexicon(&self) -> LexiconDetail {
-        LexiconDetail::Everything
-    }
-
-    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
-        let candidates = Candidates::new(lexicon, self.least, self.most, self.rules.delta);
-        *self.state_mut() =
-            State::Gathering(candidates, Mutex::new(Sample::new(self.sample, sample::MAX_SAMPLE_WORDS)));
-        Ok(())
-    }
-
-    fn resident_bytes(&self) -> u64 {
-        match &*self.state() {
-            State::Unready => 0,
-            State::Gathering(candidates, _) => candidates.bytes(),
-            State::Chosen(chosen) => chosen.bytes(),
-        }
-    }
-
-    fn survey(&self) -> Option<&dyn Survey> {
-        Some(self)
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let Buffers { words, positions: bits, .. } = &mut sketch.scratch;
+        let DescriptionBuffers { words, bits } = sketch.buffers.own();
         bits.clear();
         if let State::Chosen(chosen) = &*self.state() {
             words::distinct(page, words);
@@ -447,6 +436,32 @@ impl Method for DescriptiveWords {
         signature::accept(a, b)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            resident_bytes: self.resident_bytes(),
+            learning: Some(self),
+            survey: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Learning for DescriptiveWords {
+    fn detail(&self) -> LexiconDetail {
+        LexiconDetail::Everything
+    }
+
+    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
+        let candidates = Candidates::new(lexicon, self.least, self.most, self.rules.delta);
+        *self.state_mut() =
+            State::Gathering(candidates, Mutex::new(Sample::new(self.sample, sample::MAX_SAMPLE_WORDS)));
+        Ok(())
+    }
+}
+
+impl Advising for DescriptiveWords {
     fn advice(&self) -> Option<String> {
         if let State::Chosen(chosen) = &*self.state() {
             return Some(chosen.summary());

@@ -30,13 +30,13 @@ const METHOD: &str = "descriptive-words:profile=web,sample=300";
 
 fn untrained(text: &str, lexicon: &Arc<Lexicon>) -> Box<dyn Method> {
     let method = crate::method(text, &Setting::default()).unwrap();
-    method.learn(lexicon).unwrap();
+    method.abilities().learning.unwrap().learn(lexicon).unwrap();
     method
 }
 
 fn observe_all<'f>(method: &dyn Method, documents: impl IntoIterator<Item = &'f Features>) {
     for features in documents {
-        method.survey().unwrap().observe(0, &Page { text: "", features }, &mut Buffers::default());
+        method.abilities().survey.unwrap().observe(0, &Page { text: "", features }, &mut Buffers::default());
     }
 }
 
@@ -62,7 +62,7 @@ impl TestCollection {
     fn trained(&self, text: &str) -> Box<dyn Method> {
         let method = untrained(text, &self.lexicon);
         observe_all(&*method, &self.documents);
-        method.survey().unwrap().end(0);
+        method.abilities().survey.unwrap().end(0);
         method
     }
 }
@@ -84,14 +84,19 @@ fn small_edits_leave_the_signature_as_it_is() {
     signatures.sort_unstable();
     signatures.dedup();
     assert!(signatures.len() > 200, "unrelated documents have different ones: {}", signatures.len());
-    assert!(method.advice().unwrap().starts_with("descriptive-words chose "), "{:?}", method.advice());
+    assert!(
+        method.abilities().advice().unwrap().starts_with("descriptive-words chose "),
+        "{:?}",
+        method.abilities().advice()
+    );
 }
 
 #[test]
 fn the_signature_is_of_the_words_above_their_thresholds() {
     let collection = TestCollection::new();
     let method = collection.trained(METHOD);
-    let Some(chosen) = ChosenWords::read(&mut ByteReader(&method.survey().unwrap().save()[1..])) else {
+    let Some(chosen) = ChosenWords::read(&mut ByteReader(&method.abilities().survey.unwrap().save()[1..]))
+    else {
         panic!()
     };
     let words: Vec<String> = chosen
@@ -117,34 +122,37 @@ fn the_signature_is_of_the_words_above_their_thresholds() {
 #[test]
 fn neither_order_nor_copies_nor_a_stop_in_the_midst_matter() {
     let collection = TestCollection::new();
-    let expected = collection.trained(METHOD).survey().unwrap().save();
+    let expected = collection.trained(METHOD).abilities().survey.unwrap().save();
 
     let reversed = untrained(METHOD, &collection.lexicon);
     observe_all(&*reversed, collection.documents.iter().rev());
     observe_all(&*reversed, &collection.documents[..50]);
-    reversed.survey().unwrap().end(0);
-    assert!(reversed.survey().unwrap().save() == expected);
+    reversed.abilities().survey.unwrap().end(0);
+    assert!(reversed.abilities().survey.unwrap().save() == expected);
 
     let first = untrained(METHOD, &collection.lexicon);
     observe_all(&*first, &collection.documents[..170]);
     let second = untrained(METHOD, &collection.lexicon);
-    assert!(second.survey().unwrap().load(&first.survey().unwrap().save()));
+    assert!(second.abilities().survey.unwrap().load(&first.abilities().survey.unwrap().save()));
     observe_all(&*second, &collection.documents[170..]);
-    second.survey().unwrap().end(0);
-    assert!(second.survey().unwrap().save() == expected);
+    second.abilities().survey.unwrap().end(0);
+    assert!(second.abilities().survey.unwrap().save() == expected);
 }
 
 #[test]
 fn the_choice_is_saved_and_taken_back() {
     let collection = TestCollection::new();
     let method = collection.trained(METHOD);
-    let saved = method.survey().unwrap().save();
+    let saved = method.abilities().survey.unwrap().save();
     let again = untrained(METHOD, &collection.lexicon);
-    assert!(again.survey().unwrap().load(&saved));
+    assert!(again.abilities().survey.unwrap().load(&saved));
     for features in &collection.documents {
         assert_eq!(sketch(&*again, features), sketch(&*method, features));
     }
-    assert!(again.survey().unwrap().save() == saved && again.advice() == method.advice());
+    assert!(
+        again.abilities().survey.unwrap().save() == saved
+            && again.abilities().advice() == method.abilities().advice()
+    );
 }
 
 #[test]
@@ -152,9 +160,11 @@ fn bytes_of_another_kind_are_refused() {
     let collection = TestCollection::new();
     let gathering = untrained(METHOD, &collection.lexicon);
     observe_all(&*gathering, &collection.documents[..30]);
-    let sample = gathering.survey().unwrap().save();
-    let chosen = collection.trained(METHOD).survey().unwrap().save();
-    let load = |text: &str, bytes: &[u8]| untrained(text, &collection.lexicon).survey().unwrap().load(bytes);
+    let sample = gathering.abilities().survey.unwrap().save();
+    let chosen = collection.trained(METHOD).abilities().survey.unwrap().save();
+    let load = |text: &str, bytes: &[u8]| {
+        untrained(text, &collection.lexicon).abilities().survey.unwrap().load(bytes)
+    };
     assert!(load(METHOD, &sample) && load(METHOD, &chosen));
     for bytes in [&sample, &chosen] {
         assert!(!load(METHOD, &bytes[..bytes.len() - 1]));
@@ -164,8 +174,8 @@ fn bytes_of_another_kind_are_refused() {
     assert!(!load("descriptive-words:profile=web,least=9", &sample), "other candidates");
     assert!(!load("descriptive-words:profile=web,sample=7", &sample), "too large");
     let unready = crate::method(METHOD, &Setting::default()).unwrap();
-    assert!(!unready.survey().unwrap().load(&sample), "no lexicon to read it by");
-    assert!(unready.survey().unwrap().load(&unready.survey().unwrap().save()));
+    assert!(!unready.abilities().survey.unwrap().load(&sample), "no lexicon to read it by");
+    assert!(unready.abilities().survey.unwrap().load(&unready.abilities().survey.unwrap().save()));
 }
 
 #[test]
@@ -220,10 +230,10 @@ fn nothing_is_signed_before_words_are_chosen() {
 fn it_tells_what_it_holds_beside_the_lexicon() {
     let collection = TestCollection::new();
     let method = crate::method(METHOD, &Setting::default()).unwrap();
-    assert_eq!(method.resident_bytes(), 0, "before anything is known");
-    method.learn(&collection.lexicon).unwrap();
+    assert_eq!(method.abilities().resident_bytes, 0, "before anything is known");
+    method.abilities().learning.unwrap().learn(&collection.lexicon).unwrap();
     // Four bytes for every word of the lexicon, and more for those that may be chosen.
-    let (held, least) = (method.resident_bytes(), 4 * collection.lexicon.len() as u64);
+    let (held, least) = (method.abilities().resident_bytes, 4 * collection.lexicon.len() as u64);
     assert!(held > least && held < 20 * least, "{held} bytes");
-    assert!(collection.trained(METHOD).resident_bytes() < least, "a few words alone");
+    assert!(collection.trained(METHOD).abilities().resident_bytes < least, "a few words alone");
 }

@@ -29,10 +29,10 @@ use self::members::{Bootstrap, MAX_LEXICONS, WordDropout, stability};
 use self::range::{Range, Scale};
 use crate::aligned_signatures;
 use crate::spec::profile_value;
-use crate::words;
+use crate::words::{self, Word};
 use crate::{
-    About, Buffers, Key, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting, Sketch, Spec,
-    parameters, seed,
+    Abilities, About, Advising, Key, Learning, Lexicon, LexiconDetail, Method, MethodError, Page, Score,
+    Setting, Sketch, Spec, parameters, seed,
 };
 
 const VERSION: u32 = 2;
@@ -97,7 +97,7 @@ struct CollectionData {
 
 /// A word of a document that may go into signatures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Term {
+struct Term {
     /// Its first letters, to sort by.
     prefix: u64,
     /// The lexicons that have it, a bit for each.
@@ -106,6 +106,19 @@ pub struct Term {
     documents: u32,
     /// The position of its first occurrence in the document.
     first_position: u32,
+}
+
+/// The words of a document, and those that go into its signatures.
+#[derive(Debug, Default)]
+struct TermBuffers {
+    /// The distinct words.
+    words: Vec<Word>,
+    /// Those that are in the lexicon.
+    terms: Vec<Term>,
+    /// Those that are in the secondary lexicon.
+    secondary_terms: Vec<Term>,
+    /// The words of one signature.
+    text: String,
 }
 
 const SCALES: [(&str, Scale); 2] = [("minmax", Scale::MinMax), ("logn", Scale::LogN)];
@@ -171,12 +184,12 @@ impl IMatch {
         self.floor.max(part.ceil() as u32)
     }
 
-    /// Leaves in `scratch.terms` the words that go into signatures, in alphabetical order. Returns the lexicons that the
+    /// Leaves in `buffers.terms` the words that go into signatures, in alphabetical order. Returns the lexicons that the
     /// document has a signature by.
-    fn choose(&self, collection: &CollectionData, page: &Page<'_>, scratch: &mut Buffers) -> u64 {
-        words::distinct(page, &mut scratch.words);
-        collection.look_up(self, page, scratch);
-        let Buffers { words, terms, secondary_terms, .. } = scratch;
+    fn choose(&self, collection: &CollectionData, page: &Page<'_>, buffers: &mut TermBuffers) -> u64 {
+        words::distinct(page, &mut buffers.words);
+        collection.look_up(self, page, buffers);
+        let TermBuffers { words, terms, secondary_terms, .. } = buffers;
         let mut sizes = [0; MAX_LEXICONS + 1];
         for term in &*terms {
             count(&mut sizes, term.lexicons);
@@ -223,10 +236,15 @@ impl IMatch {
 }
 
 impl CollectionData {
+    /// Bytes of memory that it takes beside the lexicon.
+    fn bytes(&self) -> u64 {
+        self.bootstrap.as_ref().map_or(0, Bootstrap::bytes)
+    }
+
     /// Leaves those of the distinct words that are in the lexicon in `terms`, those of the secondary one in
     /// `secondary_terms`.
-    fn look_up(&self, method: &IMatch, page: &Page<'_>, scratch: &mut Buffers) {
-        let Buffers { words, terms, secondary_terms, .. } = scratch;
+    fn look_up(&self, method: &IMatch, page: &Page<'_>, buffers: &mut TermBuffers) {
+        let TermBuffers { words, terms, secondary_terms, .. } = buffers;
         terms.clear();
         secondary_terms.clear();
         for word in &*words {
@@ -301,33 +319,8 @@ impl Method for IMatch {
             .with("seed", self.seed)
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         (self.lexicons + 1) * self.bytes
-    }
-
-    fn lexicon(&self) -> LexiconDetail {
-        // Words that occur once must be told from those that the collection has not got.
-        LexiconDetail::Words
-    }
-
-    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
-        let range = Range::new(self.scale, self.low, self.high, lexicon.totals())
-            .filter(|range| range.contains_any(lexicon))
-            .ok_or_else(|| self.unable(lexicon))?;
-        let salt = seed::salt(self.seed);
-        let bootstrap = (self.bootstrap && self.lexicons > 0)
-            .then(|| Bootstrap::draw(lexicon, &range, self.lexicons, salt));
-        self.collection.get_or_init(|| CollectionData { lexicon: lexicon.clone(), range, bootstrap });
-        Ok(())
-    }
-
-    fn resident_bytes(&self) -> u64 {
-        let bootstrap = self.collection.get().and_then(|collection| collection.bootstrap.as_ref());
-        bootstrap.map_or(0, Bootstrap::bytes)
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
@@ -335,8 +328,10 @@ impl Method for IMatch {
         sketch.length = page.len() as u32;
         sketch.payload.resize(self.payload_bytes(), 0);
         let Some(collection) = self.collection.get() else { return };
-        let valid = self.choose(collection, page, &mut sketch.scratch);
-        let Sketch { keys, payload, scratch: Buffers { terms, text, .. }, .. } = sketch;
+        let Sketch { keys, payload, buffers, .. } = sketch;
+        let buffers: &mut TermBuffers = buffers.own();
+        let valid = self.choose(collection, page, buffers);
+        let TermBuffers { terms, text, .. } = buffers;
         for index in set_bits(valid) {
             text.clear();
             for term in terms.iter().filter(|term| term.lexicons >> index & 1 == 1) {
@@ -356,6 +351,36 @@ impl Method for IMatch {
         aligned_signatures::score(a, b, self.bytes)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            resident_bytes: self.collection.get().map_or(0, CollectionData::bytes),
+            learning: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Learning for IMatch {
+    fn detail(&self) -> LexiconDetail {
+        // Words that occur once must be told from those that the collection has not got.
+        LexiconDetail::Words
+    }
+
+    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
+        let range = Range::new(self.scale, self.low, self.high, lexicon.totals())
+            .filter(|range| range.contains_any(lexicon))
+            .ok_or_else(|| self.unable(lexicon))?;
+        let salt = seed::salt(self.seed);
+        let bootstrap = (self.bootstrap && self.lexicons > 0)
+            .then(|| Bootstrap::draw(lexicon, &range, self.lexicons, salt));
+        self.collection.get_or_init(|| CollectionData { lexicon: lexicon.clone(), range, bootstrap });
+        Ok(())
+    }
+}
+
+impl Advising for IMatch {
     fn advice(&self) -> Option<String> {
         let part = if self.bootstrap { (-1f64).exp() } else { self.drop };
         let percent = |changes| 100.0 * stability(part, changes, self.lexicons);

@@ -43,7 +43,7 @@ fn make(text: &str) -> Box<dyn Method> {
 
 fn trained(text: &str, lexicon: &Arc<Lexicon>) -> Box<dyn Method> {
     let method = make(text);
-    method.learn(lexicon).unwrap();
+    method.abilities().learning.unwrap().learn(lexicon).unwrap();
     method
 }
 
@@ -121,7 +121,7 @@ fn defaults_are_written_down() {
     let a7 = make("a7").recipe();
     assert_eq!((&*a7.parameters["profile"], &*a7.parameters["ratio"]), ("yandex", "0"));
     assert_eq!((&*a7.parameters["secondary"], &*a7.parameters["lexicons"]), ("off", "10"));
-    assert_eq!(make("imatch").lexicon(), LexiconDetail::Words);
+    assert_eq!(make("imatch").abilities().learning.unwrap().detail(), LexiconDetail::Words);
 }
 
 #[test]
@@ -139,17 +139,20 @@ fn words_that_the_collection_has_not_got_are_in_neither_lexicon() {
 #[test]
 fn drawn_lexicons_take_room() {
     let pool = pool();
-    let resident_bytes = |parameters: &str| trained(&format!("imatch:{parameters}"), &pool).resident_bytes();
+    let resident_bytes =
+        |parameters: &str| trained(&format!("imatch:{parameters}"), &pool).abilities().resident_bytes;
     assert_eq!(resident_bytes("lexicons=10"), 0);
     assert_eq!(resident_bytes("lexicons=0,thinning=bootstrap"), 0);
     assert_eq!(resident_bytes("lexicons=10,thinning=bootstrap"), 2 * pool.len() as u64);
-    assert_eq!(make("imatch:thinning=bootstrap").resident_bytes(), 0, "before anything is known");
+    assert_eq!(make("imatch:thinning=bootstrap").abilities().resident_bytes, 0, "before anything is known");
 }
 
 #[test]
 fn what_it_cannot_do_is_a_sentence() {
     let lexicon = toy();
-    let refused = |text: &str, lexicon: &Arc<Lexicon>| make(text).learn(lexicon).unwrap_err().to_string();
+    let refused = |text: &str, lexicon: &Arc<Lexicon>| {
+        make(text).abilities().learning.unwrap().learn(lexicon).unwrap_err().to_string()
+    };
     let error = refused("imatch:low=0.3,high=0.4", &lexicon);
     assert!(error.contains("from 0.3 to 0.4") && error.contains("1 to 100 of 100 documents"), "{error}");
     let alike = self::lexicon(&["a rose".to_owned(), "a rose".to_owned()]);
@@ -179,6 +182,7 @@ fn stability_is_the_published_one() {
     }
     assert!(
         make("imatch")
+            .abilities()
             .advice()
             .unwrap()
             .contains("one word of the lexicon more it finds 98 percent, two words 68")
@@ -336,7 +340,7 @@ proptest! {
         );
         let lexicon = lexicon(&texts);
         let method = make(&spec);
-        if method.learn(&lexicon).is_ok() {
+        if method.abilities().learning.unwrap().learn(&lexicon).is_ok() {
             let part = |name: &str| method.recipe().parameters[name].parse::<f64>().unwrap();
             let numbers = IMatch {
                 low: part("low"),

@@ -21,12 +21,12 @@ use std::sync::{Arc, OnceLock};
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
 
-use self::weights::Weight;
+use self::weights::{Weight, WeightBuffers};
 use crate::signature::{self, Bits};
 use crate::spec::profile_value;
 use crate::{
-    About, Buffers, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting, Sketch, Spec, leading,
-    parameters,
+    Abilities, About, Advising, Learning, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Setting,
+    Sketch, Spec, leading, parameters,
 };
 
 const VERSION: u32 = 1;
@@ -77,6 +77,17 @@ pub(crate) struct Lexical {
     lexicon: OnceLock<Arc<Lexicon>>,
 }
 
+/// The words of a document, from which those of greatest weight are taken.
+#[derive(Default)]
+struct WordBuffers {
+    weighed: WeightBuffers,
+    /// Weights as whole numbers.
+    sums: Vec<i64>,
+    positions: Vec<u32>,
+    /// The words that were taken.
+    text: String,
+}
+
 impl Lexical {
     fn make(
         name: &'static str,
@@ -93,10 +104,11 @@ impl Lexical {
         Ok(Box::new(Lexical { name, weight, words, bits, profile, lexicon: OnceLock::new() }))
     }
 
-    /// Leaves the words of greatest weight in `scratch.text`, in alphabetical order.
-    fn choose(&self, page: &Page<'_>, scratch: &mut Buffers) {
-        weights::weigh(self.weight, page, self.lexicon.get().map(Arc::as_ref), scratch);
-        let Buffers { weights, sums, positions, text, .. } = scratch;
+    /// Leaves the words of greatest weight in `buffers.text`, in alphabetical order.
+    fn choose(&self, page: &Page<'_>, buffers: &mut WordBuffers) {
+        let WordBuffers { weighed, sums, positions, text } = buffers;
+        weights::weigh(self.weight, page, self.lexicon.get().map(Arc::as_ref), weighed);
+        let weights = &weighed.weights;
         sums.clear();
         sums.extend(weights.iter().map(|(weight, _)| leading::rounded(*weight)));
         let word = |item: usize| page.word(weights[item].1 as usize);
@@ -123,28 +135,16 @@ impl Method for Lexical {
         if self.name == NAME { recipe.with("weight", self.weight.name) } else { recipe }
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         signature::BYTES
-    }
-
-    fn lexicon(&self) -> LexiconDetail {
-        self.weight.detail
-    }
-
-    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
-        self.lexicon.get_or_init(|| lexicon.clone());
-        Ok(())
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        self.choose(page, &mut sketch.scratch);
-        let signature = (!page.is_empty()).then(|| self.bits.of(&sketch.scratch.text));
+        let buffers: &mut WordBuffers = sketch.buffers.own();
+        self.choose(page, buffers);
+        let signature = (!page.is_empty()).then(|| self.bits.of(&buffers.text));
         signature::put(sketch, signature);
     }
 
@@ -152,6 +152,28 @@ impl Method for Lexical {
         signature::accept(a, b)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            learning: self.weight.uses_lexicon.then_some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Learning for Lexical {
+    fn detail(&self) -> LexiconDetail {
+        LexiconDetail::Counts
+    }
+
+    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
+        self.lexicon.get_or_init(|| lexicon.clone());
+        Ok(())
+    }
+}
+
+impl Advising for Lexical {
     fn advice(&self) -> Option<String> {
         self.bits.advice()
     }
@@ -175,9 +197,9 @@ mod tests {
             lexicon: OnceLock::from(Arc::new(toy::lexicon())),
         };
         let chosen = |features| {
-            let mut scratch = Buffers::default();
-            lexical.choose(&Page { text: "", features }, &mut scratch);
-            (scratch.text, toy::signature(&*method, features))
+            let mut buffers = WordBuffers::default();
+            lexical.choose(&Page { text: "", features }, &mut buffers);
+            (buffers.text, toy::signature(&*method, features))
         };
         toy::documents().iter().map(chosen).collect()
     }

@@ -5,13 +5,13 @@
 
 use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, LexiconDetail};
+use crate::About;
 
 /// The best idf: about −ln(10/10^6).
 const BEST_IDF: f64 = 11.5;
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "optfreq", detail: LexiconDetail::Counts, of: opt_freq };
+pub(crate) static WEIGHT: Weight = Weight { name: "optfreq", uses_lexicon: true, of: opt_freq };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {

@@ -5,10 +5,10 @@
 
 use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, LexiconDetail};
+use crate::About;
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "tf", detail: LexiconDetail::Nothing, of: tf };
+pub(crate) static WEIGHT: Weight = Weight { name: "tf", uses_lexicon: false, of: tf };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {

@@ -5,10 +5,10 @@
 
 use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, LexiconDetail};
+use crate::About;
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "tfidf", detail: LexiconDetail::Counts, of: tfidf };
+pub(crate) static WEIGHT: Weight = Weight { name: "tfidf", uses_lexicon: true, of: tfidf };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {

@@ -5,10 +5,10 @@
 
 use super::weights::{Weight, WordStats};
 use super::{Lexical, PARAMETERS};
-use crate::{About, LexiconDetail};
+use crate::About;
 
 /// The weight.
-pub(crate) static WEIGHT: Weight = Weight { name: "tfridf", detail: LexiconDetail::Counts, of: tfridf };
+pub(crate) static WEIGHT: Weight = Weight { name: "tfridf", uses_lexicon: true, of: tfridf };
 
 /// The description of the method that `lookalike methods` shows.
 pub(crate) const ABOUT: About = About {

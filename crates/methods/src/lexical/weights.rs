@@ -1,7 +1,7 @@
 //! Weights of words: what they look at, in the letters of the literature.
 
 use crate::lexicon::Counts;
-use crate::{Buffers, Lexicon, LexiconDetail, Page, words};
+use crate::{Lexicon, Page, words};
 
 /// The statistics of a word that a weight may look at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -27,16 +27,29 @@ pub(crate) struct WordStats {
 pub(crate) struct Weight {
     /// As a value of a parameter.
     pub(crate) name: &'static str,
-    /// The detail of the lexicon that it needs.
-    pub(crate) detail: LexiconDetail,
+    /// True when it depends on a lexicon.
+    pub(crate) uses_lexicon: bool,
     /// The weight.
     pub(crate) of: fn(&WordStats) -> f64,
 }
 
-/// Replaces `scratch.words` with the distinct words of a document, in the order of their hashes, and `scratch.weights`
+/// The distinct words of a document and their weights.
+#[derive(Debug, Default)]
+pub(crate) struct WeightBuffers {
+    pub(crate) words: Vec<words::Word>,
+    /// The weight and first position of each.
+    pub(crate) weights: Vec<(f64, u32)>,
+}
+
+/// Replaces `buffers.words` with the distinct words of a document, in the order of their hashes, and `buffers.weights`
 /// with the weight and first position of each. Without a lexicon every word is one that occurs once.
-pub(crate) fn weigh(weight: &Weight, page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Buffers) {
-    let Buffers { words, weights, .. } = scratch;
+pub(crate) fn weigh(
+    weight: &Weight,
+    page: &Page<'_>,
+    lexicon: Option<&Lexicon>,
+    buffers: &mut WeightBuffers,
+) {
+    let WeightBuffers { words, weights } = buffers;
     words::distinct(page, words);
     let most = words.iter().map(|word| word.count).max().unwrap_or(1);
     let dl = page.len() as f64;

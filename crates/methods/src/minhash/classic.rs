@@ -2,15 +2,20 @@
 
 use lookalike_text::hash;
 
-use crate::Buffers;
+use super::MinimaBuffers;
 
 /// Shingles that stay in the nearest cache while all functions run over them.
 const BLOCK: usize = 1024;
 
-/// Fills `scratch.values` with the minima of `h_1` to `h_values` over `shingles`, of which there is at least one.
-pub(crate) fn minima(shingles: impl Iterator<Item = u64>, values: usize, salt: u64, scratch: &mut Buffers) {
+/// Fills `buffers.minima` with the minima of `h_1` to `h_values` over `shingles`, of which there is at least one.
+pub(crate) fn minima(
+    shingles: impl Iterator<Item = u64>,
+    values: usize,
+    salt: u64,
+    buffers: &mut MinimaBuffers,
+) {
     let function = |index: usize, x| hash::nth(index as u64 + 1, x);
-    minima_by(function, shingles.map(|shingle| shingle ^ salt), values, scratch);
+    minima_by(function, shingles.map(|shingle| shingle ^ salt), values, buffers);
 }
 
 /// The same by other functions, which count from 0.
@@ -18,9 +23,9 @@ pub(crate) fn minima_by(
     function: impl Fn(usize, u64) -> u64,
     shingles: impl Iterator<Item = u64>,
     values: usize,
-    scratch: &mut Buffers,
+    buffers: &mut MinimaBuffers,
 ) {
-    let Buffers { values: minima, aux_values: elements, .. } = scratch;
+    let MinimaBuffers { minima, elements, .. } = buffers;
     minima.clear();
     minima.resize(values, u64::MAX);
     elements.clear();
@@ -44,20 +49,20 @@ mod tests {
     #[test]
     fn minima_of_the_rose_are_the_published_ones() {
         let rose: Vec<u64> = "a rose is a rose is a rose".split(' ').map(|w| word(w.as_bytes())).collect();
-        let mut scratch = Buffers::default();
-        minima(Grams::new(&rose, 4), 4, crate::seed::salt(1), &mut scratch);
+        let mut buffers = MinimaBuffers::default();
+        minima(Grams::new(&rose, 4), 4, crate::seed::salt(1), &mut buffers);
         let published =
             [0x3ae5_4cc9_251a_e729, 0x6c7a_cebf_b657_adf9, 0x0c81_4b34_8629_6f31, 0x28ec_852d_3bc1_208c];
-        assert_eq!(scratch.values, published);
+        assert_eq!(buffers.minima, published);
     }
 
     #[test]
     fn blocks_do_not_show() {
         let shingles: Vec<u64> = (0..5000).map(hash::mix).collect();
-        let mut scratch = Buffers::default();
-        minima(shingles.iter().copied(), 3, 7, &mut scratch);
+        let mut buffers = MinimaBuffers::default();
+        minima(shingles.iter().copied(), 3, 7, &mut buffers);
         let plain = [1, 2, 3].map(|i| shingles.iter().map(|&x| hash::nth(i, x ^ 7)).min().unwrap());
-        assert_eq!(scratch.values, plain);
+        assert_eq!(buffers.minima, plain);
     }
 
     /// The textbook's way with a table of rows (elements) and columns (documents), in one pass over the rows: a slot for
@@ -144,9 +149,9 @@ mod tests {
             let trials = 500;
             let estimate = |trial: u64| {
                 let sketch = |elements: std::ops::Range<u64>| {
-                    let mut scratch = Buffers::default();
-                    minima(elements.map(|x| hash::mix(1000 * trial + x)), k as usize, 0, &mut scratch);
-                    scratch.values
+                    let mut buffers = MinimaBuffers::default();
+                    minima(elements.map(|x| hash::mix(1000 * trial + x)), k as usize, 0, &mut buffers);
+                    buffers.minima
                 };
                 // Of 60 elements, so many are in both.
                 let shared = (60.0 * jaccard) as u64;
@@ -177,9 +182,9 @@ mod tests {
             let functions: Vec<&dyn Fn(u64) -> u64> = all.iter().map(|one| one as _).collect();
             let expected = slots(0..50, &columns, &functions, |_| ());
             for (column, expected) in columns.iter().zip(&expected) {
-                let mut scratch = Buffers::default();
-                minima(column.iter().copied(), values, salt, &mut scratch);
-                prop_assert_eq!(&scratch.values, expected);
+                let mut buffers = MinimaBuffers::default();
+                minima(column.iter().copied(), values, salt, &mut buffers);
+                prop_assert_eq!(&buffers.minima, expected);
             }
         }
     }

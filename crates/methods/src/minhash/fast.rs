@@ -9,7 +9,7 @@
 
 use lookalike_text::hash::{self, Grams};
 
-use crate::Buffers;
+use super::MinimaBuffers;
 
 /// A bin that no round has reached; no hash counts that is as large.
 const EMPTY: u64 = u64::MAX;
@@ -20,10 +20,10 @@ const SINGLE_ROUND_RATIO: usize = 20;
 /// Shingles that are hashed together where they are not kept: few enough to stay near the processor.
 const CHUNK: usize = 1024;
 
-/// Fills `scratch.values` with the sketch of `shingles`, of which there is at least one. Repeated shingles change
+/// Fills `buffers.minima` with the sketch of `shingles`, of which there is at least one. Repeated shingles change
 /// nothing.
-pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, scratch: &mut Buffers) {
-    let Buffers { values: bins, aux_values: elements, hashes, bytes: open, .. } = scratch;
+pub(crate) fn minima(mut shingles: Grams<'_>, values: usize, salt: u64, buffers: &mut MinimaBuffers) {
+    let MinimaBuffers { minima: bins, elements, hashes, open } = buffers;
     bins.clear();
     bins.resize(values, EMPTY);
     elements.clear();
@@ -160,9 +160,9 @@ mod tests {
     }
 
     fn sketch(set: &[u64], values: usize, salt: u64) -> Vec<u64> {
-        let mut scratch = Buffers::default();
-        minima(Grams::new(set, 1), values, salt, &mut scratch);
-        scratch.values
+        let mut buffers = MinimaBuffers::default();
+        minima(Grams::new(set, 1), values, salt, &mut buffers);
+        buffers.minima
     }
 
     proptest! {
@@ -207,13 +207,13 @@ mod tests {
     fn quality(size: usize, shared: usize, trials: u64) -> (f64, f64) {
         let jaccard = shared as f64 / size as f64;
         let expected = jaccard * (1.0 - jaccard) / VALUES as f64;
-        let (mut one, mut two) = (Buffers::default(), Buffers::default());
+        let (mut one, mut two) = (MinimaBuffers::default(), MinimaBuffers::default());
         let (mut sum, mut squares) = (0.0, 0.0);
         for trial in 0..trials {
             let (left, right) = pair(size, shared, trial);
             minima(Grams::new(&left, 1), VALUES, 0, &mut one);
             minima(Grams::new(&right, 1), VALUES, 0, &mut two);
-            let equal = one.values.iter().zip(&two.values).filter(|(a, b)| a == b).count();
+            let equal = one.minima.iter().zip(&two.minima).filter(|(a, b)| a == b).count();
             let error = equal as f64 / VALUES as f64 - jaccard;
             sum += error;
             squares += error * error;

@@ -18,7 +18,9 @@ use lookalike_model::{Recipe, Similarity};
 
 use self::bands::{Bands, MAX_VALUES};
 use self::rabin::Functions;
-use crate::{About, Buffers, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, seed};
+use crate::{
+    Abilities, About, Advising, Method, MethodError, Page, Score, Setting, Sketch, Spec, parameters, seed,
+};
 
 const VERSION: u32 = 1;
 
@@ -78,6 +80,19 @@ keys: b bands of r minima, hit with probability 1 - (1 - J^r)^b; accept: estimat
     ],
     make: MinHash::make,
 };
+
+/// The minima of a document, and what they are computed with.
+#[derive(Debug, Default)]
+pub(crate) struct MinimaBuffers {
+    /// The result: one minimum for each function.
+    pub(crate) minima: Vec<u64>,
+    /// The shingles.
+    elements: Vec<u64>,
+    /// Their hashes in one round.
+    hashes: Vec<u64>,
+    /// Bins that no round has reached, 1 for each.
+    open: Vec<u8>,
+}
 
 /// The method `minhash`.
 #[derive(Debug)]
@@ -151,13 +166,21 @@ impl MinHash {
         }
     }
 
-    /// Fills `scratch.values`.
-    fn compute_minima(&self, features: &Page<'_>, scratch: &mut Buffers) {
+    /// Fills `buffers.minima`.
+    fn compute_minima(&self, features: &Page<'_>, buffers: &mut MinimaBuffers) {
         let (shingles, salt) = (features.grams(self.shingle), seed::salt(self.seed));
         match &self.family {
-            Family::Fast => fast::minima(shingles, self.values, salt, scratch),
-            Family::Classic => classic::minima(shingles, self.values, salt, scratch),
-            Family::Rabin(functions) => functions.minima(shingles, scratch),
+            Family::Fast => fast::minima(shingles, self.values, salt, buffers),
+            Family::Classic => classic::minima(shingles, self.values, salt, buffers),
+            Family::Rabin(functions) => functions.minima(shingles, buffers),
+        }
+    }
+
+    /// Bytes of memory that the functions take.
+    fn resident_bytes(&self) -> u64 {
+        match &self.family {
+            Family::Fast | Family::Classic => 0,
+            Family::Rabin(functions) => functions.bytes(),
         }
     }
 }
@@ -178,13 +201,6 @@ impl Method for MinHash {
         self.values * self.width
     }
 
-    fn resident_bytes(&self) -> u64 {
-        match &self.family {
-            Family::Fast | Family::Classic => 0,
-            Family::Rabin(functions) => functions.bytes(),
-        }
-    }
-
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
@@ -192,8 +208,9 @@ impl Method for MinHash {
             sketch.payload.resize(self.payload_bytes(), 0);
             return;
         }
-        self.compute_minima(page, &mut sketch.scratch);
-        let values = &sketch.scratch.values;
+        let buffers: &mut MinimaBuffers = sketch.buffers.own();
+        self.compute_minima(page, buffers);
+        let values = &buffers.minima;
         sketch.keys.extend(self.bands.keys(values));
         match self.width {
             1 => write_values::<1>(values, &mut sketch.payload),
@@ -212,6 +229,12 @@ impl Method for MinHash {
         self.least == 0 || self.equal(a, b) >= self.least
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities { resident_bytes: self.resident_bytes(), advising: Some(self), ..Abilities::default() }
+    }
+}
+
+impl Advising for MinHash {
     fn advice(&self) -> Option<String> {
         let Bands { count, rows } = self.bands;
         let threshold = self.setting.threshold.value();
@@ -331,9 +354,10 @@ mod tests {
         let groups = make("supershingles:family=rabin,values=6,groups=6,shingle=2", &Setting::default());
         let grouped: Vec<u64> = minima.iter().map(|minimum| hash::word(&minimum.to_le_bytes())).collect();
         assert_eq!(crate::lanes::values(&sketch(&*groups, text).payload).collect::<Vec<_>>(), grouped);
-        assert_eq!(method.resident_bytes(), groups.resident_bytes());
+        assert_eq!(method.abilities().resident_bytes, groups.abilities().resident_bytes);
         assert!(
-            method.resident_bytes() > 6 * 2048 && make("minhash", &Setting::default()).resident_bytes() == 0
+            method.abilities().resident_bytes > 6 * 2048
+                && make("minhash", &Setting::default()).abilities().resident_bytes == 0
         );
     }
 
@@ -370,14 +394,15 @@ mod tests {
 
     #[test]
     fn advice_names_chances_and_costs() {
-        let advice = make("minhash", &Setting::default()).advice().unwrap();
+        let advice = make("minhash", &Setting::default()).abilities().advice().unwrap();
         assert!(advice.contains("17 keys of 7 values and a payload of 256 bytes"), "{advice}");
         assert!(advice.contains("0.982 at 0.80, 0.76"), "{advice}");
         assert!(!advice.contains("no recall"), "{advice}");
         let cosine = Setting { similarity: Similarity::Cosine, ..Setting::default() };
-        assert!(make("minhash", &cosine).advice().unwrap().contains("no recall is promised"));
+        assert!(make("minhash", &cosine).abilities().advice().unwrap().contains("no recall is promised"));
         assert!(
             make("minhash:shingle=3", &Setting::default())
+                .abilities()
                 .advice()
                 .unwrap()
                 .contains("no recall is promised")

@@ -1,8 +1,7 @@
 //! Rabin's family: value `i` is the least remainder of all shingles by a random irreducible polynomial of its own (Broder
 //! 1997). Remainders are no min-wise independent family of functions, but near enough to one for estimates.
 
-use super::classic;
-use crate::Buffers;
+use super::{MinimaBuffers, classic};
 use crate::polynomial::Function;
 use crate::seed::SeededRng;
 
@@ -17,9 +16,9 @@ impl Functions {
         Functions((0..values).map(|_| Function::draw(&mut rng)).collect())
     }
 
-    /// Fills `scratch.values` with the minima of all functions over `shingles`, of which there is at least one.
-    pub(crate) fn minima(&self, shingles: impl Iterator<Item = u64>, scratch: &mut Buffers) {
-        classic::minima_by(|index, x| self.0[index].of(x), shingles, self.0.len(), scratch);
+    /// Fills `buffers.minima` with the minima of all functions over `shingles`, of which there is at least one.
+    pub(crate) fn minima(&self, shingles: impl Iterator<Item = u64>, buffers: &mut MinimaBuffers) {
+        classic::minima_by(|index, x| self.0[index].of(x), shingles, self.0.len(), buffers);
     }
 
     /// Bytes of memory that they take.

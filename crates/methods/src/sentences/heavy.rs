@@ -7,13 +7,14 @@
 use std::sync::{Arc, OnceLock};
 
 use lookalike_model::Recipe;
-use lookalike_text::Profile;
 
-use super::{PARAMETERS, SentenceParameters};
-use crate::lexical::{tfidf, weights};
+use super::{PARAMETERS, SentenceBuffers, SentenceParameters};
+use crate::lexical::tfidf;
+use crate::lexical::weights::{self, WeightBuffers};
 use crate::spec::profile_value;
 use crate::{
-    About, Buffers, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Sketch, leading, signature,
+    Abilities, About, Advising, Learning, Lexicon, LexiconDetail, Method, MethodError, Page, Score, Sketch,
+    leading, signature,
 };
 
 const VERSION: u32 = 1;
@@ -42,10 +43,18 @@ struct HeavySentences {
     lexicon: OnceLock<Arc<Lexicon>>,
 }
 
-/// Replaces `scratch.sums` with the weights of the sentences.
-fn weigh(page: &Page<'_>, lexicon: Option<&Lexicon>, scratch: &mut Buffers) {
-    weights::weigh(&tfidf::WEIGHT, page, lexicon, scratch);
-    let Buffers { words, weights, sums, .. } = scratch;
+/// The words of a document and their weights, then its sentences.
+#[derive(Default)]
+struct HeavyBuffers {
+    weighed: WeightBuffers,
+    sentences: SentenceBuffers,
+}
+
+/// Replaces `buffers.sentences.sums` with the weights of the sentences.
+fn weigh(page: &Page<'_>, lexicon: Option<&Lexicon>, buffers: &mut HeavyBuffers) {
+    weights::weigh(&tfidf::WEIGHT, page, lexicon, &mut buffers.weighed);
+    let HeavyBuffers { weighed: WeightBuffers { words, weights }, sentences: SentenceBuffers { sums, .. } } =
+        buffers;
     let weight = |hash: &u64| {
         let found = words.binary_search_by_key(hash, |word| word.hash);
         found.map_or(0.0, |word| weights[word].0)
@@ -65,38 +74,46 @@ impl Method for HeavySentences {
             .with("profile", profile_value(self.parameters.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.parameters.profile.as_ref()
-    }
-
-    fn sentences(&self) -> bool {
-        true
-    }
-
     fn payload_bytes(&self) -> usize {
         signature::BYTES
-    }
-
-    fn lexicon(&self) -> LexiconDetail {
-        tfidf::WEIGHT.detail
-    }
-
-    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
-        self.lexicon.get_or_init(|| lexicon.clone());
-        Ok(())
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        weigh(page, self.lexicon.get().map(Arc::as_ref), &mut sketch.scratch);
-        self.parameters.put(page, sketch);
+        let buffers: &mut HeavyBuffers = sketch.buffers.own();
+        weigh(page, self.lexicon.get().map(Arc::as_ref), buffers);
+        let signature = self.parameters.signature(page, &mut buffers.sentences);
+        signature::put(sketch, signature);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         signature::accept(a, b)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.parameters.profile.as_ref(),
+            sentences: true,
+            learning: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Learning for HeavySentences {
+    fn detail(&self) -> LexiconDetail {
+        LexiconDetail::Counts
+    }
+
+    fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
+        self.lexicon.get_or_init(|| lexicon.clone());
+        Ok(())
+    }
+}
+
+impl Advising for HeavySentences {
     fn advice(&self) -> Option<String> {
         self.parameters.bits.advice()
     }
@@ -112,9 +129,9 @@ mod tests {
         let (documents, lexicon) = (toy::documents(), toy::lexicon());
         let expected: [&[f64]; 2] = [&[-0.361935, -0.361935, -0.517376], &[-0.087394, 0.396873]];
         for (features, expected) in documents.iter().zip(expected) {
-            let mut scratch = Buffers::default();
-            weigh(&Page { text: "", features }, Some(&lexicon), &mut scratch);
-            let found: Vec<f64> = scratch.sums.iter().map(|&sum| sum as f64 / 1e9).collect();
+            let mut buffers = HeavyBuffers::default();
+            weigh(&Page { text: "", features }, Some(&lexicon), &mut buffers);
+            let found: Vec<f64> = buffers.sentences.sums.iter().map(|&sum| sum as f64 / 1e9).collect();
             assert_eq!(found.len(), expected.len());
             let near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.5e-6);
             assert!(near, "{found:?}");

@@ -5,11 +5,10 @@
 //! the simple signatures, at the price of precision.
 
 use lookalike_model::Recipe;
-use lookalike_text::Profile;
 
-use super::{PARAMETERS, SentenceParameters};
+use super::{PARAMETERS, SentenceBuffers, SentenceParameters};
 use crate::spec::profile_value;
-use crate::{About, Method, Page, Score, Sketch, signature};
+use crate::{Abilities, About, Advising, Method, Page, Score, Sketch, signature};
 
 const VERSION: u32 = 1;
 
@@ -39,14 +38,6 @@ impl Method for LongSentences {
             .with("profile", profile_value(self.0.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.0.profile.as_ref()
-    }
-
-    fn sentences(&self) -> bool {
-        true
-    }
-
     fn payload_bytes(&self) -> usize {
         signature::BYTES
     }
@@ -54,16 +45,28 @@ impl Method for LongSentences {
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
         sketch.length = page.len() as u32;
-        let sums = &mut sketch.scratch.sums;
-        sums.clear();
-        sums.extend((0..page.sentence_count()).map(|sentence| page.sentence(sentence).len() as i64));
-        self.0.put(page, sketch);
+        let buffers: &mut SentenceBuffers = sketch.buffers.own();
+        buffers.sums.clear();
+        buffers.sums.extend((0..page.sentence_count()).map(|sentence| page.sentence(sentence).len() as i64));
+        let signature = self.0.signature(page, buffers);
+        signature::put(sketch, signature);
     }
 
     fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
         signature::accept(a, b)
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.0.profile.as_ref(),
+            sentences: true,
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Advising for LongSentences {
     fn advice(&self) -> Option<String> {
         self.0.bits.advice()
     }

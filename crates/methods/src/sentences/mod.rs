@@ -10,8 +10,8 @@ use std::cmp::Ordering;
 
 use lookalike_text::Profile;
 
-use crate::signature::{self, Bits};
-use crate::{Buffers, MethodError, Page, Setting, Sketch, Spec, leading, parameters};
+use crate::signature::Bits;
+use crate::{MethodError, Page, Setting, Spec, leading, parameters};
 
 /// The most sentences of a signature.
 const MAX_SENTENCES: usize = 1000;
@@ -31,6 +31,16 @@ struct SentenceParameters {
     profile: Option<Profile>,
 }
 
+/// The sentences of a document, from which those of greatest weight are taken.
+#[derive(Default)]
+struct SentenceBuffers {
+    /// Weights of all sentences.
+    sums: Vec<i64>,
+    positions: Vec<u32>,
+    /// The sentences that were taken.
+    text: String,
+}
+
 impl SentenceParameters {
     fn take(name: &str, mut spec: Spec, setting: &Setting) -> Result<Self, MethodError> {
         let wanted = "a number of sentences from 1 to 1000 is wanted";
@@ -43,16 +53,15 @@ impl SentenceParameters {
         Ok(SentenceParameters { sentences, bits, profile })
     }
 
-    /// Makes `sketch` that of a document whose sentences have the weights in `sketch.scratch.sums`.
-    fn put(&self, page: &Page<'_>, sketch: &mut Sketch) {
-        self.choose(page, &mut sketch.scratch);
-        let signature = (page.sentence_count() > 0).then(|| self.bits.of(&sketch.scratch.text));
-        signature::put(sketch, signature);
+    /// Returns the signature of a document whose sentences have the weights in `buffers.sums`.
+    fn signature(&self, page: &Page<'_>, buffers: &mut SentenceBuffers) -> Option<u64> {
+        self.choose(page, buffers);
+        (page.sentence_count() > 0).then(|| self.bits.of(&buffers.text))
     }
 
-    /// Leaves the sentences of greatest weight in `scratch.text`, in alphabetical order.
-    fn choose(&self, page: &Page<'_>, scratch: &mut Buffers) {
-        let Buffers { sums, positions, text, .. } = scratch;
+    /// Leaves the sentences of greatest weight in `buffers.text`, in alphabetical order.
+    fn choose(&self, page: &Page<'_>, buffers: &mut SentenceBuffers) {
+        let SentenceBuffers { sums, positions, text } = buffers;
         // Equal sentences weigh the same, so that they are equal in this order, too, and count once.
         leading::first_n(self.sentences, page.sentence_count(), positions, |a, b| {
             sums[b].cmp(&sums[a]).then_with(|| alphabetical(page, a, b))
@@ -100,7 +109,7 @@ mod tests {
     fn documents_of_one_sentence_and_of_repeated_ones() {
         for name in ["long-sentences", "heavy-sentences"] {
             let method = crate::method(name, &Setting::default()).unwrap();
-            assert!(method.sentences());
+            assert!(method.abilities().sentences);
             let of = |text: &str| toy::signature(&*method, &toy::read(&Profile::yandex(), text));
             assert_eq!(of("Roses bloom."), lookalike_text::hash::word(b"roses bloom"), "{name}");
             assert_eq!(of("Roses bloom. Tulips. Roses bloom!"), of("Tulips. Roses bloom."), "{name}");

@@ -41,7 +41,7 @@ pub(crate) struct Limits {
 
 /// Buffers for [`likely`].
 #[derive(Debug, Default)]
-pub struct FlipBuffers {
+pub(crate) struct FlipBuffers {
     /// Cost and number of each bit.
     costs: Vec<(u64, u16)>,
     /// Probabilities by number of flips.

@@ -3,7 +3,7 @@
 /// A set of hashes, used again for one document after the other. Hashes are spread evenly, so that their upper bits tell
 /// where to look; the next free slot follows soon, because half of the slots stay free.
 #[derive(Debug, Default)]
-pub struct HashSet64 {
+pub(super) struct HashSet64 {
     /// 0 where nothing is.
     slots: Vec<u64>,
     shift: u32,

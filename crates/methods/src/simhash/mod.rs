@@ -33,14 +33,13 @@ use std::sync::{Arc, OnceLock};
 
 use lookalike_model::Recipe;
 
-pub(crate) use self::flips::FlipBuffers;
-use self::flips::{Limits, likely, tail};
-pub(crate) use self::hash_set::HashSet64;
+use self::flips::{FlipBuffers, Limits, likely, tail};
+use self::hash_set::HashSet64;
 use self::tables::{Blocks, Tables};
-pub(crate) use self::vote_counter::BitVoteCounter;
+use self::vote_counter::BitVoteCounter;
 use crate::{
-    About, Buffers, Key, Lexicon, LexiconDetail, Member, Method, MethodError, Page, Score, Setting, Sketch,
-    Spec, parameters, seed,
+    Abilities, About, Advising, Grouping, Key, Learning, Lexicon, LexiconDetail, Member, Method, MethodError,
+    Page, QueryKeys, Rejecting, Score, Setting, Sketch, Spec, Splitting, parameters, seed,
 };
 
 const VERSION: u32 = 1;
@@ -99,6 +98,41 @@ accept: Hamming distance <= k",
     make: SimHash::make,
 };
 
+/// The content of documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Input {
+    /// Words, of which fingerprints are made.
+    Text,
+    /// Fingerprints that were made elsewhere, in hexadecimal digits.
+    Hex,
+}
+
+impl Input {
+    const ALL: [(&'static str, Input); 2] = [("text", Input::Text), ("hex", Input::Hex)];
+
+    fn name(self) -> &'static str {
+        Input::ALL.iter().find(|(_, input)| *input == self).map_or("", |(name, _)| name)
+    }
+}
+
+/// The search for fingerprints within `k` bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Search {
+    /// By tables, in which no pair is missed.
+    Tables,
+    /// By the fingerprints that near-duplicates most likely have.
+    Probabilistic,
+}
+
+impl Search {
+    const ALL: [(&'static str, Search); 2] =
+        [("tables", Search::Tables), ("probabilistic", Search::Probabilistic)];
+
+    fn name(self) -> &'static str {
+        Search::ALL.iter().find(|(_, search)| *search == self).map_or("", |(name, _)| name)
+    }
+}
+
 /// The weight of an n-gram's votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
@@ -130,8 +164,7 @@ impl Weight {
 /// The method `simhash`.
 #[derive(Debug)]
 pub(crate) struct SimHash {
-    /// Documents are fingerprints.
-    hex: bool,
+    input: Input,
     /// f.
     bits: usize,
     /// Lengths of the n-grams, increasing.
@@ -140,7 +173,7 @@ pub(crate) struct SimHash {
     k: u32,
     blocks: Blocks,
     tables: Tables,
-    probabilistic: bool,
+    search: Search,
     target: f64,
     probes: usize,
     c: f64,
@@ -148,9 +181,22 @@ pub(crate) struct SimHash {
     lexicon: OnceLock<Arc<Lexicon>>,
 }
 
+/// Votes for the fingerprint of a document, and what they are counted with.
+#[derive(Default)]
+struct VoteBuffers {
+    bit_votes: BitVoteCounter,
+    /// Hundredths of the idf of each word.
+    word_weights: Vec<u32>,
+    /// N-grams and their weights.
+    weighted: Vec<(u64, u64)>,
+    /// N-grams of the document so far.
+    seen_grams: HashSet64,
+    flips: FlipBuffers,
+}
+
 impl SimHash {
     pub(crate) fn make(mut spec: Spec, setting: &Setting) -> Result<Box<dyn Method>, MethodError> {
-        let hex = spec.choice("from", &[("text", false), ("hex", true)])?;
+        let input = spec.choice("from", &Input::ALL)?;
         let wanted = "a number of bits from 8 to 384 is wanted";
         let bits = spec.value("f", 64, wanted, |bits| (8..=64 * MAX_WORDS).contains(bits))?;
         let lengths = lengths(&mut spec)?;
@@ -159,7 +205,7 @@ impl SimHash {
         let wanted = "a number such as 4, or two such as 4x4, are wanted";
         let default = Blocks { first: k as usize + 1, second: None };
         let blocks = spec.value("blocks", default, wanted, |_| true)?;
-        let probabilistic = spec.choice("search", &[("tables", false), ("probabilistic", true)])?;
+        let search = spec.choice("search", &Search::ALL)?;
         let wanted = "a number above 0 and up to 1 is wanted";
         let target = spec.value("target", TARGET, wanted, |&target| target > 0.0 && target <= 1.0)?;
         let wanted = "a number from 1 to 100000 is wanted";
@@ -167,7 +213,7 @@ impl SimHash {
         let c =
             spec.value("c", SPREAD, "a number above 0 and up to 100 is wanted", |&c| c > 0.0 && c <= 100.0)?;
         let seed = spec.value("seed", setting.seed, "a whole number is wanted", |_| true)?;
-        if hex && (probabilistic || weight.uses_idf()) {
+        if input == Input::Hex && (search == Search::Probabilistic || weight.uses_idf()) {
             return Err(MethodError::Unable(
                 "simhash:from=hex has fingerprints and knows no votes, which search=probabilistic and the weights idf \
                  and tfidf go by; leave these out"
@@ -179,14 +225,14 @@ impl SimHash {
         spec.finish()?;
         parameters::refuse_containment("simhash", setting)?;
         Ok(Box::new(SimHash {
-            hex,
+            input,
             bits,
             lengths,
             weight,
             k,
             blocks,
             tables,
-            probabilistic,
+            search,
             target,
             probes,
             c,
@@ -203,33 +249,35 @@ impl SimHash {
     }
 
     /// The fingerprint, with words of 0 behind it; nothing for a document that has none.
-    fn fingerprint(&self, page: &Page<'_>, scratch: &mut Buffers) -> Option<[u64; MAX_WORDS]> {
-        if self.hex {
-            return hex::read(page.text, self.bits);
+    fn fingerprint(&self, page: &Page<'_>, buffers: &mut VoteBuffers) -> Option<[u64; MAX_WORDS]> {
+        match self.input {
+            Input::Hex => hex::read(page.text, self.bits),
+            Input::Text => {
+                (!page.is_empty() && self.vote(page, buffers)).then(|| buffers.bit_votes.fingerprint())
+            }
         }
-        (!page.is_empty() && self.vote(page, scratch)).then(|| scratch.bit_votes.fingerprint())
     }
 
     /// Counts the votes of all n-grams; false when they weigh nothing, as words that all documents have do by idf.
-    fn vote(&self, page: &Page<'_>, scratch: &mut Buffers) -> bool {
-        scratch.bit_votes.begin(self.bits, seed::salt(self.seed));
-        if self.probabilistic {
-            self.weigh(page, scratch);
-            scratch.weighted.iter().for_each(|&(gram, weight)| scratch.bit_votes.add_weighted(gram, weight));
+    fn vote(&self, page: &Page<'_>, buffers: &mut VoteBuffers) -> bool {
+        let VoteBuffers { bit_votes, word_weights, weighted, seen_grams, .. } = buffers;
+        bit_votes.begin(self.bits, seed::salt(self.seed));
+        if self.search == Search::Probabilistic {
+            self.weigh(page, word_weights, weighted);
+            weighted.iter().for_each(|&(gram, weight)| bit_votes.add_weighted(gram, weight));
         } else if self.weight == Weight::Tf {
-            self.lengths(page.len()).for_each(|n| scratch.bit_votes.add_windows(page.hashes(), n));
+            self.lengths(page.len()).for_each(|n| bit_votes.add_windows(page.hashes(), n));
         } else {
-            let Buffers { bit_votes, seen_grams, positions: words, .. } = scratch;
             let counts = self.weight.counts();
             // Where occurrences count, the set is not asked, and needs no memory.
             seen_grams.begin(if counts { 0 } else { page.len() * self.lengths.len() });
-            self.for_each_gram(page, words, |gram, weight| {
+            self.for_each_gram(page, word_weights, |gram, weight| {
                 if counts || seen_grams.insert(gram) {
                     bit_votes.add_weighted(gram, weight);
                 }
             });
         }
-        scratch.bit_votes.end()
+        bit_votes.end()
     }
 
     /// Gives every n-gram to `each` as often as it occurs, with what one occurrence weighs; `words` is a buffer.
@@ -248,9 +296,8 @@ impl SimHash {
         }
     }
 
-    /// Fills `scratch.weighted` with every different n-gram and its weight.
-    fn weigh(&self, page: &Page<'_>, scratch: &mut Buffers) {
-        let Buffers { weighted, positions: words, .. } = scratch;
+    /// Fills `weighted` with every different n-gram and its weight; `words` is a buffer.
+    fn weigh(&self, page: &Page<'_>, words: &mut Vec<u32>, weighted: &mut Vec<(u64, u64)>) {
         weighted.clear();
         self.for_each_gram(page, words, |gram, weight| weighted.push((gram, weight)));
         weighted.sort_unstable();
@@ -269,8 +316,8 @@ impl SimHash {
     }
 
     /// Appends keys for the fingerprints that near-duplicates most likely have, as far as they are not the document's.
-    fn push_query_keys(&self, fingerprint: &[u64], sketch: &mut Sketch) {
-        let Buffers { weighted, flips, bit_votes, .. } = &mut sketch.scratch;
+    fn push_query_keys(&self, fingerprint: &[u64], buffers: &mut VoteBuffers, keys: &mut Vec<Key>) {
+        let VoteBuffers { weighted, flips, bit_votes, .. } = buffers;
         // The standard deviation of a sum of independent votes, times how much near-duplicates differ.
         let squares: f64 = weighted.iter().map(|(_, weight)| (*weight as f64).powi(2)).sum();
         let spread = self.c * squares.sqrt();
@@ -286,9 +333,7 @@ impl SimHash {
                 .zip(fingerprint)
                 .zip(flip)
                 .for_each(|((query, word), flip)| *query = word ^ flip);
-            sketch
-                .keys
-                .push(Key { value: tables::fingerprint_hash(&query[..fingerprint.len()]), tag: QUERY_ONLY });
+            keys.push(Key { value: tables::fingerprint_hash(&query[..fingerprint.len()]), tag: QUERY_ONLY });
         });
     }
 
@@ -302,13 +347,13 @@ impl Method for SimHash {
     fn recipe(&self) -> Recipe {
         let lengths: Vec<String> = self.lengths.iter().map(usize::to_string).collect();
         Recipe::new("simhash", VERSION)
-            .with("from", if self.hex { "hex" } else { "text" })
+            .with("from", self.input.name())
             .with("f", self.bits)
             .with("n", lengths.join("+"))
             .with("weight", self.weight.name())
             .with("k", self.k)
             .with("blocks", self.blocks)
-            .with("search", if self.probabilistic { "probabilistic" } else { "tables" })
+            .with("search", self.search.name())
             .with("target", self.target)
             .with("probes", self.probes)
             .with("c", self.c)
@@ -319,20 +364,53 @@ impl Method for SimHash {
         8 * self.width()
     }
 
-    fn tagged(&self) -> bool {
-        true
+    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
+        sketch.clear();
+        // No keys: such a document meets nobody. Its payload is there for the width of the record alone.
+        let buffers: &mut VoteBuffers = sketch.buffers.own();
+        let Some(fingerprint) = self.fingerprint(page, buffers) else {
+            return sketch.payload.resize(self.payload_bytes(), 0);
+        };
+        let fingerprint = &fingerprint[..self.width()];
+        sketch.length = folded(fingerprint);
+        sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
+        match self.search {
+            Search::Tables => {
+                let keys = (0..).zip(self.tables.keys(fingerprint));
+                sketch.keys.extend(keys.map(|(tag, value)| Key { value, tag }));
+            }
+            Search::Probabilistic => {
+                // Stored under one key, asked for under many: a pair meets when one side asks for the other's
+                // fingerprint.
+                sketch.keys.push(Key { value: tables::fingerprint_hash(fingerprint), tag: 0 });
+                self.push_query_keys(fingerprint, buffers, &mut sketch.keys);
+            }
+        }
     }
 
-    fn has_query_keys(&self) -> bool {
-        self.probabilistic
+    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
+        let distance: u32 = words(a).zip(words(b)).map(|(a, b)| (a ^ b).count_ones()).sum();
+        (distance <= self.k).then(|| Score::even(1.0 - f64::from(distance) / self.bits as f64))
     }
 
-    fn is_query_only(&self, tag: u32) -> bool {
-        self.probabilistic && tag == QUERY_ONLY
+    fn abilities(&self) -> Abilities<'_> {
+        let probabilistic = self.search == Search::Probabilistic;
+        Abilities {
+            tagged: true,
+            learning: self.weight.uses_idf().then_some(self),
+            query_keys: probabilistic.then_some(self),
+            grouping: Some(self),
+            splitting: (!probabilistic).then_some(self),
+            rejecting: (self.input == Input::Hex).then_some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
     }
+}
 
-    fn lexicon(&self) -> LexiconDetail {
-        if self.weight.uses_idf() { LexiconDetail::Counts } else { LexiconDetail::Nothing }
+impl Learning for SimHash {
+    fn detail(&self) -> LexiconDetail {
+        LexiconDetail::Counts
     }
 
     fn learn(&self, lexicon: &Arc<Lexicon>) -> Result<(), MethodError> {
@@ -346,53 +424,41 @@ impl Method for SimHash {
         self.lexicon.get_or_init(|| Arc::clone(lexicon));
         Ok(())
     }
+}
 
-    fn rejection_reason(&self, text: &str) -> Option<String> {
-        (self.hex && hex::read(text, self.bits).is_none()).then(|| {
-            let (digits, bits) = (hex::digits(self.bits), self.bits);
-            format!("the text is no fingerprint of {bits} bits in {digits} hexadecimal digits, as simhash:from=hex wants")
-        })
+impl QueryKeys for SimHash {
+    fn is_query_only(&self, tag: u32) -> bool {
+        tag == QUERY_ONLY
     }
+}
 
-    fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
-        sketch.clear();
-        // No keys: such a document meets nobody. Its payload is there for the width of the record alone.
-        let Some(fingerprint) = self.fingerprint(page, &mut sketch.scratch) else {
-            return sketch.payload.resize(self.payload_bytes(), 0);
-        };
-        let fingerprint = &fingerprint[..self.width()];
-        sketch.length = folded(fingerprint);
-        sketch.payload.extend(fingerprint.iter().flat_map(|word| word.to_le_bytes()));
-        if self.probabilistic {
-            // Stored under one key, asked for under many: a pair meets when one side asks for the other's
-            // fingerprint.
-            sketch.keys.push(Key { value: tables::fingerprint_hash(fingerprint), tag: 0 });
-            return self.push_query_keys(fingerprint, sketch);
-        }
-        sketch.keys.extend((0..).zip(self.tables.keys(fingerprint)).map(|(tag, value)| Key { value, tag }));
-    }
-
-    fn accept(&self, a: &[u8], b: &[u8], _shared: u32) -> Option<Score> {
-        let distance: u32 = words(a).zip(words(b)).map(|(a, b)| (a ^ b).count_ones()).sum();
-        (distance <= self.k).then(|| Score::even(1.0 - f64::from(distance) / self.bits as f64))
-    }
-
+impl Grouping for SimHash {
     /// Most accidental pairs of a group are too far apart already by what is known without payloads.
     fn plausible(&self, a: Member, b: Member) -> bool {
         (a.length ^ b.length).count_ones() <= self.k
     }
+}
 
+impl Splitting for SimHash {
     fn split(&self, payload: &[u8], tag: u32, depth: u32, keys: &mut Vec<u64>) {
-        if self.probabilistic {
-            return;
-        }
         let mut fingerprint = [0; MAX_WORDS];
         fingerprint.iter_mut().zip(words(payload)).for_each(|(place, word)| *place = word);
         self.tables.split(&fingerprint[..self.width()], tag as usize, depth as usize, keys);
     }
+}
 
+impl Rejecting for SimHash {
+    fn rejection_reason(&self, text: &str) -> Option<String> {
+        hex::read(text, self.bits).is_none().then(|| {
+            let (digits, bits) = (hex::digits(self.bits), self.bits);
+            format!("the text is no fingerprint of {bits} bits in {digits} hexadecimal digits, as simhash:from=hex wants")
+        })
+    }
+}
+
+impl Advising for SimHash {
     fn advice(&self) -> Option<String> {
-        if self.probabilistic {
+        if self.search == Search::Probabilistic {
             let (probes, found) =
                 RECALL_BY_PROBES.into_iter().rfind(|(probes, _)| *probes <= self.probes).unwrap_or((0, 0));
             return Some(format!(
@@ -567,17 +633,18 @@ mod tests {
         let made = sketch(&*method, "fFFf0000aaaa0001");
         assert_eq!(words(&made.payload).collect::<Vec<_>>(), [0xffff_0000_aaaa_0001]);
         assert_eq!(made.keys.len(), 4);
-        assert_eq!(method.rejection_reason("ffff0000aaaa0001"), None);
+        assert_eq!(method.abilities().rejection_reason("ffff0000aaaa0001"), None);
         assert!(sketch(&*method, "a rose is a rose").keys.is_empty());
-        let reason = method.rejection_reason("a rose is a rose").unwrap();
+        let reason = method.abilities().rejection_reason("a rose is a rose").unwrap();
         assert!(reason.contains("64 bits in 16 hexadecimal digits"), "{reason}");
         assert!(
             make("simhash:from=hex,f=100,k=4")
+                .abilities()
                 .rejection_reason("0123")
                 .unwrap()
                 .contains("25 hexadecimal digits")
         );
-        assert_eq!(make("simhash").rejection_reason("a rose"), None);
+        assert_eq!(make("simhash").abilities().rejection_reason("a rose"), None);
         let text = "a rose is a rose is a rose";
         let spelled: String =
             words(&sketch(&*make("simhash"), text).payload).map(|word| format!("{word:016x}")).collect();
@@ -659,7 +726,7 @@ mod tests {
             let mut rng = seed::SeededRng::new(5);
             let most =
                 (0..5).map(|_| sketch(&*method, &near_duplicates(60, 0, &mut rng)[0]).keys.len()).max();
-            (method.advice().unwrap(), most.unwrap())
+            (method.abilities().advice().unwrap(), most.unwrap())
         };
         let (text, written) = advice("");
         assert!(
@@ -683,8 +750,8 @@ mod tests {
         let fingerprint: Vec<u64> = words(&made.payload).collect();
         assert_eq!(made.keys[0], Key { value: tables::fingerprint_hash(&fingerprint), tag: 0 });
         assert_eq!(made.keys.len(), 51);
-        assert!(made.keys[1..].iter().all(|key| key.tag == 1 && method.is_query_only(key.tag)));
-        assert!(!method.is_query_only(0) && !make("simhash").is_query_only(1));
+        assert!(made.keys[1..].iter().all(|key| key.tag == 1 && method.abilities().is_query_only(key.tag)));
+        assert!(!method.abilities().is_query_only(0) && !make("simhash").abilities().is_query_only(1));
         let mut near: Vec<u64> = Vec::new();
         for (a, b, c) in (0..65).flat_map(|a| (a..65).flat_map(move |b| (b..65).map(move |c| (a, b, c)))) {
             let flips = [a, b, c].iter().fold(0, |flips, bit| flips | 1u64.checked_shl(*bit).unwrap_or(0));
@@ -711,8 +778,8 @@ mod tests {
         let text = "a rose is a red rose";
         for (weight, counts) in [("idf", false), ("tfidf", true)] {
             let method = make(&format!("simhash:n=1+2,weight={weight}"));
-            assert_eq!(method.lexicon(), LexiconDetail::Counts);
-            method.learn(&known).unwrap();
+            assert_eq!(method.abilities().learning.unwrap().detail(), LexiconDetail::Counts);
+            method.abilities().learning.unwrap().learn(&known).unwrap();
             let mut sums = [0i64; 64];
             let all: Vec<&str> = text.split(' ').collect();
             for n in [1, 2] {
@@ -737,12 +804,18 @@ mod tests {
     #[test]
     fn words_of_every_document_say_nothing() {
         let method = make("simhash:n=1,weight=tfidf");
-        method.learn(&lexicon(&CORPUS)).unwrap();
+        method.abilities().learning.unwrap().learn(&lexicon(&CORPUS)).unwrap();
         assert_eq!(sketch(&*method, "a a a").keys, []);
         assert_eq!(sketch(&*method, "a rose a a").payload, sketch(&*method, "rose").payload);
-        let error = make("simhash:weight=idf").learn(&lexicon(&CORPUS[..1])).unwrap_err().to_string();
+        let error = make("simhash:weight=idf")
+            .abilities()
+            .learning
+            .unwrap()
+            .learn(&lexicon(&CORPUS[..1]))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("fewer than two documents"), "{error}");
-        assert_eq!(make("simhash").lexicon(), LexiconDetail::Nothing);
+        assert!(make("simhash").abilities().learning.is_none());
     }
 
     #[test]
@@ -839,7 +912,7 @@ mod tests {
             let mut other = words.clone();
             flips.iter().map(|flip| flip % (64 * width)).for_each(|flip| other[flip / 64] ^= 1 << (flip % 64));
             let member = |words: &[u64]| Member { length: folded(&words[..width]), tag: 0 };
-            prop_assert!(method.plausible(member(&words), member(&other)) && member(&words).length > 0);
+            prop_assert!(method.abilities().plausible(member(&words), member(&other)) && member(&words).length > 0);
         }
 
         #[test]
@@ -852,7 +925,7 @@ mod tests {
             for depth in 1..10 {
                 let mut keys = [Vec::new(), Vec::new()];
                 for (keys, hash) in keys.iter_mut().zip([a, b]) {
-                    method.split(&hash.to_le_bytes(), shared.unwrap() as u32, depth, keys);
+                    method.abilities().splitting.unwrap().split(&hash.to_le_bytes(), shared.unwrap() as u32, depth, keys);
                 }
                 prop_assert!(keys[0].is_empty() || keys[0].iter().any(|key| keys[1].contains(key)));
                 prop_assert_eq!(keys[0].is_empty(), depth > 5);

@@ -16,7 +16,7 @@ type Block = [u64; BLOCK];
 
 /// Votes for a fingerprint of several words. Used again for one document after the other.
 #[derive(Debug)]
-pub struct BitVoteCounter {
+pub(super) struct BitVoteCounter {
     votes: [Votes; MAX_WORDS],
     /// The counted votes of each word of the fingerprint.
     counts: [BitCounts; MAX_WORDS],

@@ -20,7 +20,8 @@ use crate::shares;
 use crate::spec::profile_value;
 use crate::surveys::{self, Magic};
 use crate::{
-    About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey, parameters,
+    Abilities, About, Advising, Buffers, Grouping, Key, Member, Method, MethodError, Page, Score, Setting,
+    Sketch, Spec, Survey, parameters,
 };
 
 const VERSION: u32 = 1;
@@ -108,25 +109,13 @@ impl Method for Spex {
             .with("profile", profile_value(self.profile.as_ref()))
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.profile.as_ref()
-    }
-
     fn payload_bytes(&self) -> usize {
         4
     }
 
-    fn counts_keys(&self) -> bool {
-        true
-    }
-
-    fn survey(&self) -> Option<&dyn Survey> {
-        Some(self)
-    }
-
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
         sketch.clear();
-        let sequences = &mut sketch.scratch.values;
+        let sequences: &mut Vec<u64> = sketch.buffers.own();
         page.shingles(self.n, sequences);
         sketch.length = sequences.len() as u32;
         sketch.payload.extend_from_slice(&sketch.length.to_le_bytes());
@@ -141,6 +130,19 @@ impl Method for Spex {
         self.enough(shared, a, b).then(|| Score::even((f64::from(shared) / mean).min(1.0)))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.profile.as_ref(),
+            counted_keys: Some(1),
+            survey: Some(self),
+            grouping: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Grouping for Spex {
     fn plausible(&self, a: Member, b: Member) -> bool {
         self.in_reach(a.length, b.length)
     }
@@ -151,7 +153,9 @@ impl Method for Spex {
         let partner = u64::from(length) * (2 * denominator - numerator) / numerator;
         partner.min(u32::MAX.into()) as u32
     }
+}
 
+impl Advising for Spex {
     fn advice(&self) -> Option<String> {
         (self.passes() > 1).then(|| {
             format!(
@@ -246,12 +250,12 @@ mod tests {
         let features = read(text);
         if !features.is_empty() {
             let page = Page { text, features: &features };
-            method.survey().unwrap().observe(pass, &page, &mut Buffers::default());
+            method.abilities().survey.unwrap().observe(pass, &page, &mut Buffers::default());
         }
     }
 
     fn survey(method: &dyn Method, texts: &[String]) {
-        let survey = method.survey().unwrap();
+        let survey = method.abilities().survey.unwrap();
         for pass in 0..survey.passes() {
             texts.iter().for_each(|text| observe(method, pass, text));
             survey.end(pass);
@@ -295,8 +299,8 @@ mod tests {
 
     #[test]
     fn there_is_a_pass_for_each_length() {
-        assert_eq!(make("spex").survey().unwrap().passes(), 8);
-        assert_eq!(make("spex:shortest=8").survey().unwrap().passes(), 1);
+        assert_eq!(make("spex").abilities().survey.unwrap().passes(), 8);
+        assert_eq!(make("spex:shortest=8").abilities().survey.unwrap().passes(), 1);
         assert!(crate::method("spex:n=3,shortest=4", &Setting::default()).is_err());
         assert!(crate::method("spex:counters=4", &Setting::default()).is_err());
     }
@@ -321,18 +325,24 @@ mod tests {
             for (index, text) in texts.iter().enumerate() {
                 observe(&*half, pass, text);
                 if index == pass as usize {
-                    let saved = half.survey().unwrap().save();
+                    let saved = half.abilities().survey.unwrap().save();
                     half = make(spec);
-                    assert!(half.survey().unwrap().load(&saved));
+                    assert!(half.abilities().survey.unwrap().load(&saved));
                 }
             }
-            half.survey().unwrap().end(pass);
+            half.abilities().survey.unwrap().end(pass);
         }
         assert!(!keys(&*whole, &texts[0]).is_empty());
         for text in &texts {
             assert_eq!(keys(&*whole, text), keys(&*half, text));
         }
-        assert!(!half.survey().unwrap().load(&make("spex:counters=13").survey().unwrap().save()));
+        assert!(
+            !half
+                .abilities()
+                .survey
+                .unwrap()
+                .load(&make("spex:counters=13").abilities().survey.unwrap().save())
+        );
     }
 
     proptest! {
@@ -368,8 +378,8 @@ mod tests {
         #[test]
         fn partners_are_as_long_as_the_score_allows(length in 1u32..2000, thousandths in 1u32..=1000) {
             let method = make(&format!("spex:share={}", f64::from(thousandths) / 1000.0));
-            let longest = method.longest_partner(length);
-            let plausible = |other| method.plausible(Member { length, tag: 0 }, Member { length: other, tag: 0 });
+            let longest = method.abilities().longest_partner(length);
+            let plausible = |other| method.abilities().plausible(Member { length, tag: 0 }, Member { length: other, tag: 0 });
             prop_assert!(longest >= length && plausible(longest) && !plausible(longest + 1));
         }
     }

@@ -3,11 +3,11 @@
 use lookalike_model::Recipe;
 use lookalike_text::{Profile, hash};
 
-use crate::minhash::classic;
 use crate::minhash::rabin::Functions;
+use crate::minhash::{MinimaBuffers, classic};
 use crate::seed;
 use crate::spec::profile_value;
-use crate::{Buffers, MethodError, Page, Setting, Spec, lanes, parameters};
+use crate::{MethodError, Page, Setting, Spec, lanes, parameters};
 
 /// More minima than this say nothing new about a document.
 const MAX_VALUES: usize = 4096;
@@ -24,6 +24,21 @@ pub(crate) const PARAMETERS: [(&str, &str); 6] = [
     ("profile", "how words are read; run is the run's own"),
     ("seed", "of the functions"),
 ];
+
+/// The minima of a document, and later the hashes of their groups.
+#[derive(Debug, Default)]
+pub(crate) struct GroupBuffers {
+    minima: MinimaBuffers,
+    /// The minima of one group.
+    bytes: Vec<u8>,
+}
+
+impl GroupBuffers {
+    /// Returns the hashes of the groups of the last document.
+    pub(crate) fn hashes(&mut self) -> &mut [u64] {
+        &mut self.minima.minima
+    }
+}
 
 /// Minima of a document's shingles, in groups.
 #[derive(Debug)]
@@ -96,14 +111,14 @@ impl Groups {
         resemblance.powi((self.values / self.count) as i32)
     }
 
-    /// Fills `scratch.values` with one hash for each group of a document that has words.
-    pub(crate) fn hash(&self, page: &Page<'_>, sorted: bool, scratch: &mut Buffers) {
+    /// Leaves one hash for each group of a document that has words.
+    pub(crate) fn hash(&self, page: &Page<'_>, sorted: bool, buffers: &mut GroupBuffers) {
         let (shingles, salt) = (page.grams(self.shingle), seed::salt(self.seed));
         match &self.functions {
-            None => classic::minima(shingles, self.values, salt, scratch),
-            Some(functions) => functions.minima(shingles, scratch),
+            None => classic::minima(shingles, self.values, salt, &mut buffers.minima),
+            Some(functions) => functions.minima(shingles, &mut buffers.minima),
         }
-        let Buffers { values: minima, bytes, .. } = scratch;
+        let GroupBuffers { minima: MinimaBuffers { minima, .. }, bytes } = buffers;
         if sorted {
             minima.sort_unstable();
         }
@@ -158,14 +173,14 @@ mod tests {
         let text = "a rose is a rose is a rose";
         lookalike_text::Analyser::new(&Profile::web()).read(text, &mut features);
         let page = Page { text, features: &features };
-        let mut scratch = Buffers::default();
+        let mut buffers = GroupBuffers::default();
         // The published minima.
         let minima =
             [0x3ae5_4cc9_251a_e729u64, 0x6c7a_cebf_b657_adf9, 0x0c81_4b34_8629_6f31, 0x28ec_852d_3bc1_208c];
         let hash = |order: [usize; 2]| hash::word(&order.map(|i| minima[i].to_le_bytes()).concat());
-        groups.hash(&page, false, &mut scratch);
-        assert_eq!(scratch.values, [hash([0, 1]), hash([2, 3])]);
-        groups.hash(&page, true, &mut scratch);
-        assert_eq!(scratch.values, [hash([2, 3]), hash([0, 1])]);
+        groups.hash(&page, false, &mut buffers);
+        assert_eq!(buffers.hashes(), [hash([0, 1]), hash([2, 3])]);
+        groups.hash(&page, true, &mut buffers);
+        assert_eq!(buffers.hashes(), [hash([2, 3]), hash([0, 1])]);
     }
 }

@@ -9,10 +9,13 @@
 mod groups;
 
 use lookalike_model::Recipe;
-use lookalike_text::{Profile, hash};
+use lookalike_text::hash;
 
-pub(crate) use self::groups::{Groups, PARAMETERS, pairs};
-use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, lanes, parameters};
+pub(crate) use self::groups::{GroupBuffers, Groups, PARAMETERS, pairs};
+use crate::{
+    Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, Splitting,
+    chance, lanes, parameters,
+};
 
 const VERSION: u32 = 1;
 
@@ -81,16 +84,8 @@ impl Method for SuperShingles {
             .with("grouping", if self.sorted { "sorted" } else { "positional" })
     }
 
-    fn profile(&self) -> Option<&Profile> {
-        self.groups.profile()
-    }
-
     fn payload_bytes(&self) -> usize {
         8 * self.groups.count()
-    }
-
-    fn resident_bytes(&self) -> u64 {
-        self.groups.bytes()
     }
 
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch) {
@@ -99,8 +94,9 @@ impl Method for SuperShingles {
         if page.is_empty() {
             return self.groups.append_payload(&[], &mut sketch.payload);
         }
-        self.groups.hash(page, self.sorted, &mut sketch.scratch);
-        let supershingles = &mut sketch.scratch.values;
+        let buffers: &mut GroupBuffers = sketch.buffers.own();
+        self.groups.hash(page, self.sorted, buffers);
+        let supershingles = buffers.hashes();
         if self.sorted {
             // A set: in the order that sets are compared in, and the same key at any place.
             supershingles.sort_unstable();
@@ -117,6 +113,18 @@ impl Method for SuperShingles {
         (equal >= self.least).then(|| Score::even(equal as f64 / self.groups.count() as f64))
     }
 
+    fn abilities(&self) -> Abilities<'_> {
+        Abilities {
+            profile: self.groups.profile(),
+            resident_bytes: self.groups.bytes(),
+            splitting: Some(self),
+            advising: Some(self),
+            ..Abilities::default()
+        }
+    }
+}
+
+impl Splitting for SuperShingles {
     /// Appends all pairs of super-shingles as stricter keys, if two must be equal by position and there are few.
     fn split(&self, payload: &[u8], _tag: u32, depth: u32, keys: &mut Vec<u64>) {
         let mut supershingles = [0; FEW];
@@ -126,7 +134,9 @@ impl Method for SuperShingles {
             pairs(&supershingles[..count], |key| keys.push(key));
         }
     }
+}
 
+impl Advising for SuperShingles {
     fn advice(&self) -> Option<String> {
         let keys = format!(
             "supershingles gives a document {} keys and as many values of 8 bytes",
@@ -184,7 +194,7 @@ pub(crate) mod tests {
         }
         // As printed, with q rounded to 0.49.
         assert!((chance::at_least(2, 6, 0.49) - 0.881).abs() < 0.5e-3);
-        let advice = make("supershingles").advice().unwrap();
+        let advice = make("supershingles").abilities().advice().unwrap();
         assert!(
             advice.contains("0.879 at 0.95, 0.415 at 0.90, 0.120 at 0.85, 0.026 at 0.80, 0.005 at 0.75"),
             "{advice}"

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeSet;
 
-use lookalike_methods::{Member, Method};
+use lookalike_methods::{Abilities, Member, Method};
 use lookalike_text::hash;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -98,6 +98,8 @@ pub(crate) trait GroupHost {
 pub(crate) struct Groups<'c, H> {
     host: H,
     entry: &'c PanelMethod,
+    /// The method's rules for groups.
+    rules: Abilities<'c>,
     /// Groups up to this key have proposed their pairs: an earlier process took them.
     skip: Option<u64>,
     giant_groups: u64,
@@ -119,7 +121,7 @@ impl SeenGroups {
     /// Nothing yet.
     pub(crate) fn new(method: &dyn Method) -> Self {
         // Where keys are counted, every group counts.
-        let groups = if method.counts_keys() { Vec::new() } else { vec![0; SEEN_GROUPS] };
+        let groups = if method.abilities().counts_keys() { Vec::new() } else { vec![0; SEEN_GROUPS] };
         SeenGroups { groups, giants: vec![0; SEEN_GROUPS] }
     }
 }
@@ -142,14 +144,10 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         skip: Option<u64>,
         seen: SeenGroups,
     ) -> Self {
-        let method = &entry.method;
-        let limit = limits.max_group.max(method.least_group());
-        let most_common = method.max_documents_per_key(limits.different);
-        Groups { host, entry, skip, giant_groups: 0, limit, most_common, seen }
-    }
-
-    fn method(&self) -> &'c dyn Method {
-        &*self.entry.method
+        let rules = entry.abilities();
+        let limit = limits.max_group.max(rules.least_group());
+        let most_common = rules.max_documents_per_key(limits.different);
+        Groups { host, entry, rules, skip, giant_groups: 0, limit, most_common, seen }
     }
 
     /// Takes one group: documents in order, each with its tag.
@@ -200,10 +198,10 @@ impl<'c, H: GroupHost> Groups<'c, H> {
 
     /// Cuts a group, by length, wherever the next document is too long for the one before, and takes the parts.
     fn cut(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
-        if self.method().has_query_keys() {
+        if self.rules.query_keys.is_some() {
             return self.pair_asymmetric(group, fresh);
         }
-        if self.method().longest_partner(0) == u32::MAX {
+        if self.rules.longest_partner(0) == u32::MAX {
             return self.part(group, fresh);
         }
         // By length, the longest partner of a document bounds all behind it. Where not even the next one is
@@ -211,7 +209,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         group.sort_unstable_by_key(|&(document, _)| (self.length(document), document));
         let mut start = 0;
         for index in 1..=group.len() {
-            let reach = self.method().longest_partner(self.length(group[index - 1].0));
+            let reach = self.rules.longest_partner(self.length(group[index - 1].0));
             if group.get(index).is_none_or(|&(next, _)| self.length(next) > reach) {
                 self.part(&mut group[start..index], fresh)?;
                 start = index;
@@ -223,9 +221,9 @@ impl<'c, H: GroupHost> Groups<'c, H> {
     /// Pairs members that are found with all others; those that only ask come last and are paired with none of their
     /// like.
     fn pair_asymmetric(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
-        let method = self.method();
-        group.sort_unstable_by_key(|&(document, tag)| (method.is_query_only(tag), document));
-        let found = group.partition_point(|&(_, tag)| !method.is_query_only(tag));
+        let rules = self.rules;
+        group.sort_unstable_by_key(|&(document, tag)| (rules.is_query_only(tag), document));
+        let found = group.partition_point(|&(_, tag)| !rules.is_query_only(tag));
         if found.saturating_mul(group.len()) > self.limit.saturating_mul(self.limit) {
             return self.giant(&mut group[..found], fresh);
         }
@@ -257,15 +255,14 @@ impl<'c, H: GroupHost> Groups<'c, H> {
             return Ok(());
         }
         let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
-        let method = self.method();
-        if !method.plausible(member(earlier), member(later)) {
+        if !self.rules.plausible(member(earlier), member(later)) {
             return Ok(());
         }
         let couple = couple(earlier.0, later.0);
-        if !method.is_query_only(earlier.1) {
+        if !self.rules.is_query_only(earlier.1) {
             self.host.pair(couple)?;
         }
-        if method.has_query_keys() && !method.is_query_only(later.1) {
+        if self.rules.query_keys.is_some() && !self.rules.is_query_only(later.1) {
             self.host.pair_back(couple)
         } else {
             Ok(())
@@ -286,7 +283,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
             self.host.check_room(group.len(), self.expected(group))?;
         }
         for (index, &one) in group.iter().enumerate() {
-            let reach = self.method().longest_partner(self.length(one.0));
+            let reach = self.rules.longest_partner(self.length(one.0));
             for &other in &group[index + 1..] {
                 if self.length(other.0) > reach {
                     // By length, if there is a reach at all.
@@ -309,8 +306,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
                 if self.length(one.0) <= self.length(other.0) { (one, other) } else { (other, one) };
             let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
             one.0.max(other.0) >= self.host.references()
-                && self.length(long.0) <= self.method().longest_partner(self.length(short.0))
-                && self.method().plausible(member(one), member(other))
+                && self.length(long.0) <= self.rules.longest_partner(self.length(short.0))
+                && self.rules.plausible(member(one), member(other))
         };
         let share = (0..SAMPLED_PAIRS).filter(proposed).count() as u64;
         (u128::from(pairs) * u128::from(share) / u128::from(SAMPLED_PAIRS)) as u64
@@ -327,11 +324,11 @@ impl<'c, H: GroupHost> Groups<'c, H> {
             left.iter().map(|&(document, _)| self.host.sides(document) == [true; 2]).collect();
         for (&one, twin) in left.iter().zip(twins) {
             let length = self.length(one.0);
-            let reach = self.method().longest_partner(length);
+            let reach = self.rules.longest_partner(length);
             for &other in &right {
                 let far = match self.length(other.0) {
                     longer if longer > length => longer > reach,
-                    shorter => length > self.method().longest_partner(shorter),
+                    shorter => length > self.rules.longest_partner(shorter),
                 };
                 let again = twin && other.0 < one.0 && other.0 < self.host.references();
                 if !far && !again {
@@ -384,12 +381,13 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         let (mut largest, mut number) = (0, 0);
         let (mut keys, mut parts, mut part) = (Vec::new(), Vec::new(), Vec::new());
         let entry = self.entry;
+        let Some(splitting) = self.rules.splitting else { return Ok(0) };
         // One key of each member at a time: all of them at once could be many times the group.
         loop {
             parts.clear();
             for (index, &(document, tag)) in group.iter().enumerate() {
                 keys.clear();
-                entry.method.split(entry.payload(self.host.record(document)?), tag, level, &mut keys);
+                splitting.split(entry.payload(self.host.record(document)?), tag, level, &mut keys);
                 parts.extend(keys.get(number).map(|&key| (key, index as u32)));
             }
             if parts.is_empty() {
@@ -492,7 +490,7 @@ mod tests {
     use crate::recipe::Combine;
     use crate::recipe::{JobRecipe, Task};
     use crate::store::sort::uncouple;
-    use lookalike_methods::{Page, Score, Sketch};
+    use lookalike_methods::{Grouping, Page, QueryKeys, Score, Sketch, Splitting};
     use lookalike_model::Recipe;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -610,18 +608,6 @@ mod tests {
             1
         }
 
-        fn counts_keys(&self) -> bool {
-            self.counts
-        }
-
-        fn has_query_keys(&self) -> bool {
-            self.asks
-        }
-
-        fn is_query_only(&self, tag: u32) -> bool {
-            self.asks && tag > 0
-        }
-
         fn sketch(&self, _: &Page<'_>, sketch: &mut Sketch) {
             sketch.clear();
         }
@@ -630,6 +616,24 @@ mod tests {
             None
         }
 
+        fn abilities(&self) -> Abilities<'_> {
+            Abilities {
+                counted_keys: self.counts.then_some(1),
+                query_keys: self.asks.then_some(self),
+                grouping: Some(self),
+                splitting: self.splits.then_some(self),
+                ..Abilities::default()
+            }
+        }
+    }
+
+    impl QueryKeys for Rules {
+        fn is_query_only(&self, tag: u32) -> bool {
+            tag > 0
+        }
+    }
+
+    impl Grouping for Rules {
         fn plausible(&self, a: Member, b: Member) -> bool {
             !self.same_tags || a.tag == b.tag
         }
@@ -641,9 +645,11 @@ mod tests {
         fn max_documents_per_key(&self, _: u64) -> u64 {
             self.most_documents.unwrap_or(u64::MAX)
         }
+    }
 
+    impl Splitting for Rules {
         fn split(&self, payload: &[u8], _: u32, depth: u32, keys: &mut Vec<u64>) {
-            if self.splits && depth == 1 {
+            if depth == 1 {
                 keys.push(payload[0].into());
             }
         }

@@ -56,14 +56,14 @@ impl<'c> JobGroupHost<'c> {
         number: usize,
     ) -> Result<(Self, Option<u64>), EngineError> {
         let entry = &ctx.panel.proposers()[number];
-        let method = &entry.method;
+        let abilities = entry.abilities();
         let mut facts = Vec::with_capacity(catalogue.len() as usize);
         catalogue.records(ctx, |_, record| facts.push(member_facts(entry, record)))?;
         let memory = ctx.budget.free(catalogue.len().into(), 12) as usize / 2;
         // A pair comes once for each key that it shares. Where nobody counts, repeats are dropped as early as
         // they are met.
-        let kind = |sorter: Sorter<Couples>| if method.counts_keys() { sorter } else { sorter.distinct() };
-        let (pairs, back, skip) = if method.has_query_keys() {
+        let kind = |sorter: Sorter<Couples>| if abilities.counts_keys() { sorter } else { sorter.distinct() };
+        let (pairs, back, skip) = if abilities.query_keys.is_some() {
             // Two sorters do not come to the same key together, so an earlier process leaves nothing to go on from.
             for location in [pairs_location(ctx, number), back_pairs_location(ctx, number)] {
                 existing(&location)?.iter().try_for_each(|path| remove_if_there(path))?;
@@ -196,7 +196,7 @@ mod tests {
         ] {
             let test = StageTest::new(recipe(spec), &as_lines(&["one", "two", "three"]));
             with_host(&test, |ctx, mut host| {
-                assert_eq!(ctx.panel.proposers()[0].method.counts_keys(), spec == "mod");
+                assert_eq!(ctx.panel.proposers()[0].abilities().counts_keys(), spec == "mod");
                 for pair in [(0, 2), (0, 1), (0, 2)] {
                     host.pair(couple(pair.0, pair.1)).unwrap();
                 }
@@ -267,7 +267,7 @@ mod tests {
             &as_lines(&["one two three", "four"]),
         );
         with_host(&test, |ctx, mut host| {
-            assert!(ctx.panel.proposers()[0].method.has_query_keys());
+            assert!(ctx.panel.proposers()[0].abilities().query_keys.is_some());
             host.pair(couple(0, 1)).unwrap();
             host.pair_back(couple(0, 2)).unwrap();
             let (mut pairs, back) = host.finish().unwrap();

@@ -178,7 +178,7 @@ pub(crate) fn import_candidates(
 
 /// Returns the codec of the postings of a method.
 fn codec(ctx: &Context<'_>, method: usize) -> Postings {
-    Postings { tagged: ctx.panel.proposers()[method].method.tagged() }
+    Postings { tagged: ctx.panel.proposers()[method].tagged }
 }
 
 /// Finds the pairs that one method proposes, unless that was done.
@@ -228,7 +228,7 @@ fn propose_one(
         groups.take(key, &mut group)?;
     }
     drop(merge);
-    let least = ctx.panel.proposers()[method].method.keys_to_share();
+    let least = ctx.panel.proposers()[method].keys_to_share();
     let (host, giant_groups, _) = groups.finish();
     let (pairs, back) = host.finish()?;
     // First the result, then the note that it is there, then what it was made of goes: a stop at any point

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
-use lookalike_methods::{Buffers, Lexicon, LexiconDetail, Page};
+use lookalike_methods::{Buffers, Learning, Lexicon, LexiconDetail, Page};
 use lookalike_text::Profile;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -80,12 +80,8 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
             let why = "it has no words; make one from documents that have";
             return Err(not_a_lexicon(&path, &why));
         }
-        let wants = |entry: &&PanelMethod| {
-            entry.method.lexicon() > LexiconDetail::Nothing
-                && entry.method.profile().unwrap_or(&ctx.profile) == profile
-        };
-        for entry in ctx.panel.methods().iter().filter(wants) {
-            entry.method.learn(&lexicon).map_err(|error| EngineError::Request(error.to_string()))?;
+        for (_, learning) in learners(&ctx.panel, &ctx.profile).filter(|(of, _)| *of == profile) {
+            learning.learn(&lexicon).map_err(|error| EngineError::Request(error.to_string()))?;
         }
     }
     Ok(())
@@ -96,11 +92,17 @@ pub(crate) fn file_name(number: usize) -> String {
     format!("lexicon{number}")
 }
 
+/// The methods that ask for a lexicon, each with its profile.
+fn learners<'p>(panel: &'p Panel, run: &'p Profile) -> impl Iterator<Item = (&'p Profile, &'p dyn Learning)> {
+    let abilities = panel.methods().iter().map(PanelMethod::abilities);
+    abilities.filter_map(|abilities| Some((abilities.profile.unwrap_or(run), abilities.learning?)))
+}
+
 /// The profiles of methods that ask for a lexicon, each with the most that is asked of it.
 pub(crate) fn wanted(panel: &Panel, run: &Profile) -> Vec<(Profile, LexiconDetail)> {
     let mut profiles: Vec<(Profile, LexiconDetail)> = Vec::new();
-    for entry in panel.methods().iter().filter(|entry| entry.method.lexicon() > LexiconDetail::Nothing) {
-        let (profile, detail) = (entry.method.profile().unwrap_or(run), entry.method.lexicon());
+    for (profile, learning) in learners(panel, run) {
+        let detail = learning.detail();
         match profiles.iter_mut().find(|(known, _)| known == profile) {
             Some((_, most)) => *most = detail.max(*most),
             None => profiles.push((profile.clone(), detail)),
@@ -191,7 +193,7 @@ pub(crate) fn count(
     number: usize,
     target: &Path,
 ) -> Result<WordTotals, EngineError> {
-    let of_profile = |entry: &PanelMethod| entry.method.profile().unwrap_or(&ctx.profile) == profile;
+    let of_profile = |entry: &PanelMethod| entry.abilities().profile.unwrap_or(&ctx.profile) == profile;
     let Some(method) = ctx.panel.methods().iter().position(of_profile) else {
         return Ok(WordTotals::default());
     };
@@ -200,7 +202,7 @@ pub(crate) fn count(
     ctx.begin("lexicon", ctx.input_bytes(), true);
     let show = |worker: &mut SketchWorker, batch: &Batch, heavy: &Mutex<()>| {
         let wants = |at: usize, _: usize| at == method;
-        let see = |_: usize, page: &Page<'_>, scratch: &mut Buffers| tally.see(ctx, page, scratch);
+        let see = |_: usize, page: &Page<'_>, buffers: &mut Buffers| tally.see(ctx, page, buffers);
         let rejected = worker.for_each_page(ctx, batch, heavy, |_| true, wants, see)?;
         tally.pass(batch.len(), rejected);
         Ok(())
@@ -256,8 +258,7 @@ mod tests {
         assert_eq!(wanted("md5 minhash"), []);
         let one = wanted("imatch md5");
         assert_eq!(one.iter().map(|(profile, _)| profile.clone()).collect::<Vec<_>>(), [Profile::kolcz()]);
-        let detail = recipe("imatch").panel().unwrap().methods()[0].method.lexicon();
-        assert!(one[0].1 == detail && detail > LexiconDetail::Nothing);
+        assert_eq!(one[0].1, LexiconDetail::Words);
         assert_eq!(wanted("imatch imatch"), one);
     }
 

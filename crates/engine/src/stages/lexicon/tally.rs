@@ -196,10 +196,10 @@ pub(crate) struct Words {
 
 impl Words {
     /// Counts the words of a document.
-    pub(crate) fn see(&mut self, page: &Page<'_>, scratch: &mut Buffers) {
+    pub(crate) fn see(&mut self, page: &Page<'_>, buffers: &mut Buffers) {
         self.counted.documents += 1;
         self.counted.occurrences += page.len() as u64;
-        each_word(page, scratch, |word, text, bin| self.table.take(word.hash, text, word.count, bin));
+        each_word(page, buffers, |word, text, bin| self.table.take(word.hash, text, word.count, bin));
     }
 
     /// Bytes that they take.
@@ -218,10 +218,11 @@ impl Words {
 }
 
 /// The distinct words of a document, each with its spelling and the bin of its frequency.
-fn each_word(page: &Page<'_>, scratch: &mut Buffers, mut take: impl FnMut(&words::Word, &str, u8)) {
-    words::distinct(page, &mut scratch.words);
-    let most = scratch.words.iter().map(|word| word.count).max().unwrap_or(1);
-    for word in &scratch.words {
+fn each_word(page: &Page<'_>, buffers: &mut Buffers, mut take: impl FnMut(&words::Word, &str, u8)) {
+    let distinct: &mut Vec<words::Word> = buffers.own();
+    words::distinct(page, distinct);
+    let most = distinct.iter().map(|word| word.count).max().unwrap_or(1);
+    for word in &*distinct {
         take(word, page.word(word.first_position as usize), bin(word.count, most));
     }
 }
@@ -254,13 +255,14 @@ impl Tally {
         &self,
         ctx: &Context<'_>,
         page: &Page<'_>,
-        scratch: &mut Buffers,
+        buffers: &mut Buffers,
     ) -> Result<(), EngineError> {
         self.add(2, 1);
         self.add(3, page.len());
-        words::distinct(page, &mut scratch.words);
-        let most = scratch.words.iter().map(|word| word.count).max().unwrap_or(1);
-        for part in scratch.words.chunk_by(|a, b| table_of(a.hash) == table_of(b.hash)) {
+        let distinct: &mut Vec<words::Word> = buffers.own();
+        words::distinct(page, distinct);
+        let most = distinct.iter().map(|word| word.count).max().unwrap_or(1);
+        for part in distinct.chunk_by(|a, b| table_of(a.hash) == table_of(b.hash)) {
             let place = table_of(part[0].hash);
             let mut table = self.tables[place].lock().unwrap_or_else(PoisonError::into_inner);
             for word in part {
@@ -541,8 +543,8 @@ mod tests {
 
     #[test]
     fn words_of_documents_are_counted_and_forgotten() {
-        let (mut words, mut scratch, mut found) = (Words::default(), Buffers::default(), Counted::new());
-        each_page(&Profile::web(), &TEXTS, |page| words.see(page, &mut scratch));
+        let (mut words, mut buffers, mut found) = (Words::default(), Buffers::default(), Counted::new());
+        each_page(&Profile::web(), &TEXTS, |page| words.see(page, &mut buffers));
         assert!(words.bytes() > 0);
         let totals = words.drain(|entry| counted(&mut found, entry)).unwrap();
         assert_eq!((totals.documents, totals.occurrences, found), (3, 7, expected()));

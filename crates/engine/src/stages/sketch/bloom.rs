@@ -43,7 +43,7 @@ impl BloomFilter {
             let meta: Option<UnitMeta> = ctx.saved(&format!("u{unit:06}.done"))?;
             let key_runs = meta.map(|meta| meta.key_runs).unwrap_or_default();
             for (method, &count) in key_runs.iter().enumerate() {
-                let codec = Postings { tagged: ctx.panel.proposers()[method].method.tagged() };
+                let codec = Postings { tagged: ctx.panel.proposers()[method].tagged };
                 for run in 0..count {
                     let path = unit_file(ctx, unit, &format!("keys{method}.{run:06}"));
                     runs.push((method, codec, Run::open(&path, ctx.label(Postings::KIND, codec.width()))?));

@@ -486,7 +486,8 @@ impl SketchWorker {
                 buffers.analyses.start_text();
                 for method in (0..ctx.panel.methods().len()).filter(|&method| wants(method, index)) {
                     if let Some(page) = buffers.analyses.page(method, text) {
-                        each(method, &page, &mut buffers.sketch.scratch)?;
+                        each(method, &page, &mut buffers.sketch.buffers)?;
+                        ctx.panel.trim(text, &mut buffers.sketch.buffers);
                     }
                 }
                 Ok(())
@@ -571,6 +572,7 @@ impl SketchBuffers {
             // A document that cannot be measured is paired with nothing.
             if let Some(page) = self.analyses.page(method, text).filter(|_| !wordless) {
                 entry.method.sketch(&page, &mut self.sketch);
+                ctx.panel.trim(text, &mut self.sketch.buffers);
             }
             Panel::put(entry, &self.sketch, &mut out.payload);
             // A filter looks for nothing.
@@ -615,7 +617,7 @@ impl SketchBuffers {
 /// Counts the keys and bytes that a method made of one document.
 fn count_sketch(entry: &PanelMethod, sketch: &Sketch) -> MethodCounts {
     let keys = sketch.keys.len() as u64;
-    let width = if entry.method.tagged() { 16 } else { 12 };
+    let width = if entry.tagged { 16 } else { 12 };
     MethodCounts {
         keys,
         unsigned: u64::from(keys == 0),

@@ -292,7 +292,7 @@ fn key_locations(
     let proposers = ctx.panel.proposers();
     let location = move |(number, entry): (usize, &PanelMethod)| {
         let location = ctx.run_location(&format!("u{unit:06}.keys{number}"));
-        (location, Postings { tagged: entry.method.tagged() }, buffer / proposers.len())
+        (location, Postings { tagged: entry.tagged }, buffer / proposers.len())
     };
     proposers.iter().enumerate().map(location)
 }

@@ -90,7 +90,8 @@ fn initial_findings(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCoun
     // What methods have to say now that they have seen the corpus.
     let before = ctx.recipe.methods().unwrap_or_default();
     for (entry, before) in ctx.panel.proposers().iter().zip(before) {
-        notes.extend(entry.method.advice().filter(|advice| before.advice().as_ref() != Some(advice)));
+        let before = before.abilities().advice();
+        notes.extend(entry.abilities().advice().filter(|advice| before.as_ref() != Some(advice)));
     }
     if summary.witnesses_waived {
         notes.push(
