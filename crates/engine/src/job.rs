@@ -1004,14 +1004,8 @@ mod tests {
         assert_eq!(secret_of("0a", manifest).unwrap().seed(), 10);
     }
 
-    fn mark(name: &str, bytes: u64) -> InputMark {
-        InputMark {
-            name: name.to_owned(),
-            bytes: Some(bytes),
-            modified: Some(1),
-            digest: None,
-            against: false,
-        }
+    fn mark(name: &str, bytes: u64) -> InputMark<'_> {
+        InputMark { name: name.into(), bytes: Some(bytes), modified: Some(1), digest: None, against: false }
     }
 
     #[test]
@@ -1057,7 +1051,7 @@ mod tests {
 
     #[test]
     fn units_of_marks_are_cut_for_each_corpus_by_itself() {
-        let kib = |name: &str, size: u64, against| InputMark { against, ..mark(name, size << 10) };
+        let kib = |name: &'static str, size: u64, against| InputMark { against, ..mark(name, size << 10) };
         let marks = [
             kib("a", 10, true),
             kib("b", 10, true),
@@ -1067,7 +1061,7 @@ mod tests {
         ];
         let names: Vec<Vec<&str>> = marked_units(&marks)
             .into_iter()
-            .map(|unit| unit.iter().map(|mark| mark.name.as_str()).collect())
+            .map(|unit| unit.iter().map(|mark| &*mark.name).collect())
             .collect();
         assert_eq!(names, [vec!["a"], vec!["b"], vec!["c", "d"], vec!["e"]]);
     }
@@ -1100,7 +1094,7 @@ mod tests {
             secret: "0a".to_owned(),
             stamp: "0b".to_owned(),
         };
-        manifest.write(&path).unwrap();
+        write_manifest(&path, &manifest).unwrap();
         let again = JobManifest::read(&path).unwrap().unwrap();
         assert_eq!(
             (again.recipe, again.inputs, again.outputs),

@@ -406,11 +406,19 @@ mod tests {
 
     #[test]
     fn one_corpus_has_one_list_of_files() {
-        let text = |files: Vec<Vec<String>>| serde_json::to_string(&Files::new(files)).unwrap();
-        let list = |name: &str| vec![name.to_owned()];
-        assert_eq!(text(vec![list("a")]), "[\"a\"]");
-        assert_eq!(text(vec![list("a"), list("b")]), "[[\"a\"],[\"b\"]]");
-        assert_eq!(text(vec![]), "[]");
+        let folder = tempfile::tempdir().unwrap();
+        let corpus = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "text").unwrap();
+            Corpus::open(&[path], ReadOptions::default()).unwrap()
+        };
+        let text = |corpora: &[Corpus]| {
+            let text = serde_json::to_string(&Files::new(corpora)).unwrap();
+            text.replace(&format!("{}/", folder.path().display()), "")
+        };
+        assert_eq!(text(&[corpus("a")]), "[\"a\"]");
+        assert_eq!(text(&[corpus("a"), corpus("b")]), "[[\"a\"],[\"b\"]]");
+        assert_eq!(text(&[]), "[]");
     }
 
     #[test]
@@ -462,7 +470,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(WORK)).unwrap();
         let foreign = "{\"command\":\"dedup\"}";
-        let manifest = format!("{foreign}\n{}\n", digest_of(foreign.as_bytes()));
+        let manifest = format!("{foreign}\n{}\n", crate::job::digest_of(foreign.as_bytes()));
         std::fs::write(folder.path().join(WORK).join(MANIFEST), &manifest).unwrap();
         let error =
             Workplace::open(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err().to_string();

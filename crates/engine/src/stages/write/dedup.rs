@@ -225,8 +225,11 @@ mod tests {
         assert_eq!(rows[1]["members_n"], json!([0, 1, 3, 5]));
         assert_eq!((findings.summary.clusters, findings.summary.removed, findings.summary.kept), (2, 4, 2));
         assert_eq!(findings.cluster_sizes, [(2, 3, 1), (4, 7, 1)]);
-        let biggest: Vec<_> =
-            findings.biggest.iter().map(|one| (one.keep.as_str(), one.size, one.members.len())).collect();
+        let biggest: Vec<_> = findings
+            .biggest
+            .iter()
+            .map(|one| (one.facts.keep.as_str(), one.facts.size, one.facts.members.len()))
+            .collect();
         assert_eq!(biggest, [("d3", 4, 4), ("d2", 2, 2)]);
     }
 
