@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn an_address_without_bucket_is_named() {
-        let error = list("s3:///key", &mut LeftOutFiles::default()).unwrap_err().to_string();
+        let mut shards = ShardList::new(crate::ListBudget::default());
+        let error = list("s3:///key", &mut shards, &mut LeftOutFiles::default()).unwrap_err().to_string();
         assert_eq!(error, "cannot read s3:///key: the address names no bucket");
     }
 }
