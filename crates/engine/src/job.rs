@@ -21,8 +21,9 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::write::sync::{sync, sync_folder};
 use lookalike_corpus::{Corpus, Loss, Origin};
+use lookalike_store::journal::{self, Journal, Recovered};
+use lookalike_store::sync::{sync, sync_folder};
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,6 @@ use crate::stages::sketch::{self, Row};
 use crate::stages::write::{StageCounts, compare, dedup, pairs, shards};
 use crate::stages::{collapse, group, order, report, survey, verify};
 use crate::stdin;
-use crate::store::journal::{self, Journal, Recovered};
 use crate::walk::Watch;
 
 /// A job before it is opened: recipe, inputs, settings and outputs.

@@ -9,7 +9,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::write::sync::sync_folder;
+use lookalike_store::sync::sync_folder;
 use lookalike_text::hash;
 
 use crate::acknowledged::{self, Acknowledged};

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::write::sync::sync_folder;
+use lookalike_store::sync::sync_folder;
 use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 

@@ -28,6 +28,7 @@
 //! - [`text`]: documents become words, sentences and shingle hashes
 //! - [`methods`]: words become keys, and a rule that accepts pairs
 //! - [`engine`]: documents become verified pairs and clusters, out of core and kill-safe
+//! - [`store`]: run files, external sorting, and what keeps them through a loss of power
 //! - [`tables`]: the columns and rows of all tables that commands write
 //! - [`index`]: documents on disk, found by what they are like
 //! - [`report`]: two documents word by word, and a run on one page
@@ -49,6 +50,7 @@ pub use lookalike_judgments as judgments;
 pub use lookalike_methods as methods;
 pub use lookalike_model as model;
 pub use lookalike_report as report;
+pub use lookalike_store as store;
 pub use lookalike_tables as tables;
 pub use lookalike_text as text;
 pub mod incremental;

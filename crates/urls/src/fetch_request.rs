@@ -1,6 +1,6 @@
 //! Documents that are read a second time: for their names, or for their texts.
 
-use lookalike::engine::store::sort::Codec;
+use lookalike::store::sort::Codec;
 
 /// A request to read a document of one side again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use lookalike_methods::lexicon::{BINS, Entry, Reader, Writer, bin};
 use lookalike_methods::{Buffers, Page, words};
 use lookalike_model::Recipe;
+use lookalike_store::journal;
 use lookalike_text::Profile;
 use serde::{Deserialize, Serialize};
 
 use super::{WordTotals, broken};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::store::journal;
 
 /// Tables, each for the words whose hashes begin with its number.
 const TABLES: usize = 64;
@@ -382,7 +382,7 @@ impl Tally {
 /// Ends a part, and notes what it is known by, since nothing in it would tell that it did not survive.
 fn finish_part(writer: Writer<BufWriter<File>>, path: &Path) -> Result<(), EngineError> {
     writer.finish(0, 0).map_err(|error| broken(path, error))?;
-    journal::note_sum(path)
+    Ok(journal::note_sum(path)?)
 }
 
 fn table_of(hash: u64) -> usize {

@@ -8,13 +8,13 @@
 
 use std::ops::Range;
 
+use lookalike_store::file::Run;
+use lookalike_store::sort::{Codec, Posting, Postings};
 use lookalike_text::hash;
 
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::sketch::{UnitMeta, unit_file};
-use crate::store::file::Run;
-use crate::store::sort::{Codec, Posting, Postings};
 
 /// Bits for each key, where memory allows: of a hundred foreign keys about one passes.
 const BITS_PER_KEY: u64 = 12;

@@ -25,6 +25,9 @@ use std::sync::Mutex;
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
 use lookalike_methods::{Buffers, Key, Page, Sketch};
 use lookalike_model::{Document, Reason, RecordPosition};
+use lookalike_store::facts;
+use lookalike_store::sort::Posting;
+use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::Features;
 use lookalike_text::extract::Extractor;
 use lookalike_text::hash::{self, Secret};
@@ -36,9 +39,6 @@ use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::{self, Batch, BufferPool, HEAVY, Record, Unit, Weight};
 use crate::recipe::{Keep, Order, Task, Within};
-use crate::store::facts;
-use crate::store::sort::Posting;
-use crate::store::symbols::BlockBuilder;
 use crate::text_analysis::TextAnalyses;
 
 /// The fixed-width record kept for each document.
@@ -764,12 +764,12 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::catalogue::Catalogue;
-    use crate::store::file::Run;
-    use crate::store::sort::{Codec, Postings};
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
     use lookalike_corpus::Format;
     use lookalike_model::Media;
+    use lookalike_store::file::Run;
+    use lookalike_store::sort::{Codec, Postings};
 
     #[test]
     fn rows_are_read_back() {

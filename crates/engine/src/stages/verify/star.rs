@@ -18,7 +18,8 @@
 
 use std::collections::HashMap;
 
-use crate::catalogue::Bits;
+use lookalike_store::bits::Bits;
+
 use crate::error::EngineError;
 use crate::measure::Measured;
 

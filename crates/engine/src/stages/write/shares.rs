@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+use lookalike_store::file::Run;
+use lookalike_store::sort::Codec;
+
 use super::removals::SORTED;
 use crate::catalogue::{Catalogue, shard_of};
 use crate::context::Context;
@@ -10,8 +13,6 @@ use crate::results::{Findings, Share};
 use crate::stages::order::PlaceMap;
 use crate::stages::sketch::host;
 use crate::stages::verify::Removals;
-use crate::store::file::Run;
-use crate::store::sort::Codec;
 
 /// Rows of tables that are shown in full; the rest is one row.
 const ROWS: usize = 30;
