@@ -1,6 +1,6 @@
 //! Pseudo-random draws from a seed: the same on every machine.
 
-use lookalike_text::hash::{mix, nth};
+use lookalike_hash::{mix, nth};
 
 /// The odd constant that SplitMix64 steps by.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use lookalike_corpus::{Corpus, DecoderBudget, Origin, Shard};
+use lookalike_hash::Secret;
 use lookalike_methods::OwnMeasure;
 use lookalike_store::StoreError;
 use lookalike_store::facts;
@@ -11,7 +12,6 @@ use lookalike_store::journal;
 use lookalike_store::sort::RunLocation;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
-use lookalike_text::hash::Secret;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

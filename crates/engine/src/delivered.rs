@@ -8,9 +8,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use lookalike_hash as hash;
 use lookalike_store::digest::digest_of;
 use lookalike_store::sync::{sync, sync_folder};
-use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::context::{remove_if_there, write_whole};

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lookalike_corpus::{Corpus, Losses, MaxRejected, Origin, ReadOptions};
+use lookalike_hash as hash;
 use lookalike_model::Document;
 use lookalike_store::file::read_at;
 use lookalike_store::journal;
 use lookalike_store::sync::sync_folder;
 use lookalike_text::extract::ContentMode;
-use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::delivered::write_durably;

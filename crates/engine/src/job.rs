@@ -22,9 +22,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_corpus::{Corpus, Loss, Origin};
+use lookalike_hash::{self as hash, Secret};
 use lookalike_store::journal::{self, Journal, Recovered};
 use lookalike_store::sync::{sync, sync_folder};
-use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;

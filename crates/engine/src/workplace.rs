@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::Corpus;
+use lookalike_hash::{self as hash, Secret};
 use lookalike_store::facts;
 use lookalike_store::file::Label;
 use lookalike_store::journal::{Journal, Recovered};
 use lookalike_store::sort::RunLocation;
-use lookalike_text::hash::{self, Secret};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

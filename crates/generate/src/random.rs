@@ -1,6 +1,6 @@
 //! Chance from a seed: the same numbers on every machine, by integer arithmetic alone.
 
-use lookalike_text::hash::mix;
+use lookalike_hash::mix;
 
 /// The odd constant that SplitMix64 steps by.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;

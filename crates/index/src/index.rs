@@ -10,8 +10,8 @@ use lookalike_engine::examine::{Examiner, LearnedData};
 use lookalike_engine::recipe::{ClusterRule, Task};
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{EngineError, JobRecipe};
+use lookalike_hash::{self as hash, Secret};
 use lookalike_store::sync::sync;
-use lookalike_text::hash::{self, Secret};
 use serde::Serialize;
 
 use crate::acknowledged::{self, Acknowledged};

@@ -1,6 +1,6 @@
 //! Random numbers that follow from a seed.
 
-use lookalike::text::hash;
+use lookalike::hash;
 
 /// A row of random numbers; equal seeds give equal rows.
 #[derive(Debug, Clone)]

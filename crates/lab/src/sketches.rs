@@ -9,11 +9,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use lookalike::engine::measure::Measure;
+use lookalike::hash::{self, Secret};
 use lookalike::methods::{
     Buffers, DirectedKeyCounts, Key, Lexicon, LexiconDetail, Member, Method, Page, Score, Setting, Sketch,
     method,
 };
-use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 

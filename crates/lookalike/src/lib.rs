@@ -25,6 +25,7 @@
 //!
 //! - [`model`]: the types that all crates share
 //! - [`corpus`]: files become documents, and documents files
+//! - [`hash`]: the hash functions of words and files
 //! - [`text`]: documents become words, sentences and shingle hashes
 //! - [`methods`]: words become keys, and a rule that accepts pairs
 //! - [`engine`]: documents become verified pairs and clusters, out of core and kill-safe
@@ -45,6 +46,7 @@ pub use lookalike_corpus as corpus;
 pub use lookalike_engine as engine;
 pub use lookalike_engine::walk;
 pub use lookalike_generate as generate;
+pub use lookalike_hash as hash;
 pub use lookalike_index as index;
 pub use lookalike_judgments as judgments;
 pub use lookalike_methods as methods;

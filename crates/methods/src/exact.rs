@@ -17,8 +17,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::hash;
 
 use crate::{
     About, Buffers, Key, Member, Method, MethodError, Page, Score, Setting, Sketch, Spec, Survey, shares,

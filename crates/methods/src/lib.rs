@@ -176,7 +176,7 @@ pub struct Buffers {
     /// A third one.
     pub hashes: Vec<u64>,
     /// Buffers for sorting them.
-    pub sorting: lookalike_text::hash::SortBuffers,
+    pub sorting: lookalike_hash::SortBuffers,
     /// Weighted sums.
     pub sums: Vec<i64>,
     /// Positions in a document.

@@ -3,7 +3,7 @@
 //! A Bloom filter in words of 64 bits: a key sets five bits of one word, with about twelve bits for each key. About one in a
 //! hundred absent keys passes the filter; it costs a read and changes no result.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 /// Bits for each key.
 const BITS_PER_KEY: u64 = 12;

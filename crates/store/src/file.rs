@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 use serde::{Deserialize, Serialize};
 
 use crate::digest::digest_of;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use lookalike_corpus::{Corpus, Item, Origin};
+use lookalike_hash::Secret;
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Buffers, LexiconDetail, Page, Sketch};
 use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::extract::Extractor;
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::context::Spool;

@@ -3,8 +3,8 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use lookalike_hash as hash;
 use lookalike_store::file::{Run, RunWriter};
-use lookalike_text::hash;
 
 use crate::context::Context;
 use crate::error::EngineError;

@@ -8,8 +8,9 @@
 
 mod groups;
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 pub(crate) use self::groups::{Groups, PARAMETERS, pairs};
 use crate::{About, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, chance, lanes, parameters};

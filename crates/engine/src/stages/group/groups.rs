@@ -13,9 +13,9 @@
 
 use std::collections::BTreeSet;
 
+use lookalike_hash as hash;
 use lookalike_methods::{Member, Method};
 use lookalike_store::sort::couple;
-use lookalike_text::hash;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::error::EngineError;

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
-    use lookalike_text::hash;
+    use lookalike_hash as hash;
 
     #[test]
     fn a_fingerprint_is_that_of_all_bytes() {

@@ -475,7 +475,7 @@ mod tests {
         fn a_table_counts_like_a_map(words in prop::collection::vec((0u64..4, 1u32..9, 0..BINS as u8), 0..200)) {
             let (mut table, mut expected, mut found) = (Table::default(), Plain::new(), Plain::new());
             for &(word, count, bin) in &words {
-                let hash = lookalike_text::hash::mix(word);
+                let hash = lookalike_hash::mix(word);
                 table.take(hash, &format!("word{word}"), count, bin);
                 let (documents, occurrences, bins) = expected.entry(hash).or_default();
                 *documents += 1;
@@ -484,7 +484,7 @@ mod tests {
             }
             table
                 .drain(|entry| {
-                    let spelled = (0..4u64).find(|&word| lookalike_text::hash::mix(word) == entry.hash);
+                    let spelled = (0..4u64).find(|&word| lookalike_hash::mix(word) == entry.hash);
                     assert_eq!(spelled.map(|word| format!("word{word}")), Some(entry.word.clone()));
                     plain(&mut found, entry)
                 })

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
+use lookalike_hash as hash;
 use lookalike_store::file::Run;
 use lookalike_store::sort::{Codec, Posting, Postings};
-use lookalike_text::hash;
 
 use crate::context::Context;
 use crate::error::EngineError;

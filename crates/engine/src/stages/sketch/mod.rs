@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
+use lookalike_hash::{self as hash, Secret};
 use lookalike_methods::{Buffers, Key, Page, Sketch};
 use lookalike_model::{Document, Reason, RecordPosition};
 use lookalike_store::facts;
@@ -30,7 +31,6 @@ use lookalike_store::sort::Posting;
 use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::Features;
 use lookalike_text::extract::Extractor;
-use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
 use self::bloom::BloomFilter;

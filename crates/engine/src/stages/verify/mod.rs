@@ -30,11 +30,11 @@ pub(crate) mod tally;
 use std::sync::{Mutex, PoisonError};
 
 use bucket::{PartJudge, PartResult};
+use lookalike_hash::SortBuffers;
 use lookalike_store::bits::Bits;
 use lookalike_store::file::{Records, Run, RunWriter};
 use lookalike_store::sort::{Codec, Couples, couple, uncouple};
 use lookalike_store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
-use lookalike_text::hash::SortBuffers;
 #[cfg(test)]
 pub(crate) use neighbours::NeighbourLists;
 use oversized::OversizedComponent;

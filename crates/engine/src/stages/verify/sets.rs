@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use lookalike_hash::SortBuffers;
 use lookalike_model::Threshold;
 use lookalike_store::symbols::{Block, SpoolAccess, SpoolReader};
-use lookalike_text::hash::SortBuffers;
 use rayon::prelude::*;
 
 use super::frequent::Frequent;

@@ -1,7 +1,7 @@
 //! The counts of verification, and the sample of pairs that a person is shown.
 
+use lookalike_hash::mix;
 use lookalike_store::sort::couple;
-use lookalike_text::hash::mix;
 use serde::{Deserialize, Serialize};
 
 /// Bars of the histogram: similarity in hundredths.
