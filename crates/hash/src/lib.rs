@@ -9,6 +9,7 @@
 //!
 //! - [`digest`], [`sum`]: of strings and of blocks of files
 //! - [`words()`], [`mixed`], [`append_sorted`], [`append_set`]: many hashes at once, by the instructions that [`cpu`] finds
+//! - [`random`]: random numbers that follow from a seed
 //!
 //! All are part of the file formats: changing one changes every stored sketch. Whoever knows them can make two words
 //! meet; whatever must not be deceived by that goes by a [`Secret`].
@@ -16,6 +17,7 @@
 pub mod cpu;
 mod long;
 mod many;
+pub mod random;
 mod secret;
 mod sort;
 mod words;
