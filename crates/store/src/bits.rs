@@ -27,6 +27,18 @@ impl Bits {
         self.0[(number / 64) as usize] |= 1 << (number % 64);
     }
 
+    /// Adds a number; false when it was there.
+    ///
+    /// # Panics
+    /// When the number is beyond the bound.
+    #[inline]
+    pub fn insert(&mut self, number: impl Into<u64>) -> bool {
+        let number = number.into();
+        let new = !self.get(number);
+        self.set(number);
+        new
+    }
+
     /// Number of numbers in the set.
     pub fn count(&self) -> u32 {
         self.0.iter().map(|word| word.count_ones()).sum()
@@ -104,6 +116,13 @@ mod tests {
         }
         assert_eq!((0..1000u32).filter(|&number| bits.get(number)).collect::<Vec<_>>(), [0, 63, 64, 129]);
         assert_eq!(bits.count(), 4);
+    }
+
+    #[test]
+    fn numbers_are_added_once() {
+        let mut bits = Bits::new(70u64);
+        assert!(bits.insert(0u64) && bits.insert(69u64) && !bits.insert(69u64));
+        assert_eq!((0..80u64).filter(|&number| bits.get(number)).collect::<Vec<_>>(), [0, 69]);
     }
 
     #[test]

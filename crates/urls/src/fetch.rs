@@ -11,6 +11,7 @@ use lookalike::engine::EngineError;
 use lookalike::engine::document_copy::{CopyWriter, DocumentCopy};
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
 use lookalike::model::Document;
+use lookalike::store::bits::Bits;
 use lookalike::store::sort::{Sorted, Sorter, clear};
 use lookalike::store::strings::{self, StringSorter};
 use lookalike::text::extract::Extractor;
@@ -19,7 +20,7 @@ use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::fetch_request::{Bits, FetchRequest, FetchRequestCodec, StoredDocument, StoredDocumentCodec};
+use crate::fetch_request::{FetchRequest, FetchRequestCodec, StoredDocument, StoredDocumentCodec};
 use crate::join::{ADDRESS, JoinFacts, LEFT, RIGHT, wanted_name};
 use crate::keys::ParsedAddress;
 use crate::read::Side;
