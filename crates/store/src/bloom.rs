@@ -19,7 +19,14 @@ pub struct BloomFilter {
 impl BloomFilter {
     /// Returns an empty filter for this number of keys.
     pub fn new(keys: u64) -> Self {
-        BloomFilter { words: vec![0; (keys * BITS_PER_KEY).div_ceil(64).max(1) as usize] }
+        BloomFilter::within(keys, u64::MAX)
+    }
+
+    /// Returns an empty filter for this number of keys that takes at most so many bytes: with fewer bits for each key, more absent keys
+    /// pass.
+    pub fn within(keys: u64, most_bytes: u64) -> Self {
+        let words = (keys * BITS_PER_KEY).div_ceil(64).min(most_bytes / 8).max(1);
+        BloomFilter { words: vec![0; words as usize] }
     }
 
     /// Returns the filter with these words, as read from a file.
@@ -80,6 +87,16 @@ mod tests {
         let words = |keys| BloomFilter::new(keys).words().len();
         assert_eq!([0, 1, 5, 6, 16, 1_000].map(words), [1, 1, 1, 2, 3, 188]);
         assert_eq!(BloomFilter::new(1_000).bytes(), 8 * 188);
+    }
+
+    #[test]
+    fn memory_bounds_a_filter_that_then_lets_more_through() {
+        assert_eq!(BloomFilter::within(0, 0).words().len(), 1);
+        assert_eq!(BloomFilter::within(1_000, u64::MAX), BloomFilter::new(1_000));
+        let mut filter = BloomFilter::within(10_000, 4_000);
+        assert_eq!(filter.bytes(), 4_000);
+        (0..10_000).for_each(|key| filter.add(key));
+        assert!((0..10_000).all(|key| filter.may_contain(key)));
     }
 
     #[test]

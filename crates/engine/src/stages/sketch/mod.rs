@@ -15,7 +15,7 @@
 //!
 //! While it is written, `u000000.begun` says how far the last checkpoint came.
 
-mod bloom;
+mod key_filter;
 mod unit;
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ use lookalike_text::Features;
 use lookalike_text::extract::Extractor;
 use serde::{Deserialize, Serialize};
 
-use self::bloom::BloomFilter;
+use self::key_filter::KeyFilter;
 use crate::context::{Context, RereadAccess};
 use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
@@ -187,7 +187,7 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         }
         if compares && part.first != corpora[0].first {
             let other = &corpora[0];
-            key_filter = Some(BloomFilter::of(ctx, other.first..other.first + other.units.len())?);
+            key_filter = Some(KeyFilter::of(ctx, other.first..other.first + other.units.len())?);
         }
         part.sketch(ctx, &todo, key_filter.as_ref())?;
     }
@@ -222,7 +222,7 @@ impl CorpusUnits<'_> {
         &self,
         ctx: &Context<'_>,
         todo: &[usize],
-        key_filter: Option<&BloomFilter>,
+        key_filter: Option<&KeyFilter>,
     ) -> Result<(), EngineError> {
         let stretches: Vec<_> = todo.iter().map(|&index| self.units[index].clone()).collect();
         let shape = ctx.shape();
@@ -254,7 +254,7 @@ struct KeepOptions<'s> {
     /// True if the symbols that it is measured by are kept.
     spooled: bool,
     /// Only keys that pass; nothing else of a document that has none.
-    key_filter: Option<&'s BloomFilter>,
+    key_filter: Option<&'s KeyFilter>,
 }
 
 impl ShardMeta {
