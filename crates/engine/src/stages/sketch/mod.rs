@@ -735,7 +735,8 @@ impl Group {
     }
 }
 
-/// The host of an address.
+/// The host of an address, which may have no scheme: documents are grouped by it, so it stays as it is. `overlap::address::host` asks for a
+/// scheme and trims dots.
 pub(crate) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
