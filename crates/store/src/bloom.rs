@@ -45,6 +45,7 @@ impl BloomFilter {
     }
 
     /// The word of a key, and its bits there.
+    #[inline]
     fn position(&self, key: u64) -> (usize, u64) {
         let mixed = hash::mix(key);
         let word = (u128::from(mixed) * self.words.len() as u128) >> 64;
@@ -54,12 +55,14 @@ impl BloomFilter {
     }
 
     /// Adds a key.
+    #[inline]
     pub fn add(&mut self, key: u64) {
         let (word, bits) = self.position(key);
         self.words[word] |= bits;
     }
 
     /// False for a key that was not added.
+    #[inline]
     pub fn may_contain(&self, key: u64) -> bool {
         let (word, bits) = self.position(key);
         self.words.get(word).is_none_or(|word| word & bits == bits)

@@ -440,11 +440,13 @@ pub struct Posting {
 
 impl Posting {
     /// The posting as one number that sorts by key, document and tag.
+    #[inline]
     pub fn pack(self) -> u128 {
         u128::from(self.key) << 64 | u128::from(self.document) << 32 | u128::from(self.tag)
     }
 
     /// The posting that [`Posting::pack`] made a number of.
+    #[inline]
     pub fn unpack(packed: u128) -> Self {
         Posting { key: (packed >> 64) as u64, document: (packed >> 32) as u32, tag: packed as u32 }
     }
@@ -454,10 +456,12 @@ impl Codec for Postings {
     type Item = u128;
     const KIND: &'static str = "postings";
 
+    #[inline]
     fn width(self) -> usize {
         if self.tagged { 16 } else { 12 }
     }
 
+    #[inline]
     fn put(self, item: u128, out: &mut [u8]) {
         // The most significant bytes first, so that 12 of 16 leave out the tag alone.
         let bytes = item.to_be_bytes();
@@ -467,6 +471,7 @@ impl Codec for Postings {
         }
     }
 
+    #[inline]
     fn get(self, bytes: &[u8]) -> u128 {
         let mut whole = [0; 16];
         match bytes.first_chunk::<16>() {
@@ -478,6 +483,7 @@ impl Codec for Postings {
 }
 
 impl Rebase for Postings {
+    #[inline]
     fn rebase(item: u128, base: u32) -> u128 {
         item + (u128::from(base) << 32)
     }
@@ -491,15 +497,18 @@ impl Codec for Digests {
     type Item = (u128, u32);
     const KIND: &'static str = "digests";
 
+    #[inline]
     fn width(self) -> usize {
         20
     }
 
+    #[inline]
     fn put(self, (digest, document): (u128, u32), out: &mut [u8]) {
         out[..16].copy_from_slice(&digest.to_le_bytes());
         out[16..].copy_from_slice(&document.to_le_bytes());
     }
 
+    #[inline]
     fn get(self, bytes: &[u8]) -> (u128, u32) {
         let digest = u128::from_le_bytes(bytes[..16].try_into().expect("sixteen bytes"));
         (digest, u32::from_le_bytes(bytes[16..20].try_into().expect("four bytes")))
@@ -511,11 +520,13 @@ impl Codec for Digests {
 pub struct Couples;
 
 /// Two document numbers as one number.
+#[inline]
 pub fn couple(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
 /// One number as two document numbers.
+#[inline]
 pub fn uncouple(couple: u64) -> (u32, u32) {
     ((couple >> 32) as u32, couple as u32)
 }
@@ -524,14 +535,17 @@ impl Codec for Couples {
     type Item = u64;
     const KIND: &'static str = "couples";
 
+    #[inline]
     fn width(self) -> usize {
         8
     }
 
+    #[inline]
     fn put(self, item: u64, out: &mut [u8]) {
         out.copy_from_slice(&item.to_le_bytes());
     }
 
+    #[inline]
     fn get(self, bytes: &[u8]) -> u64 {
         u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
     }
