@@ -1,9 +1,9 @@
 //! `similarity`: two texts, measured as pairs are.
 
 use lookalike::engine::measure::{Measure, Measured};
+use lookalike::hash::{Secret, SortBuffers};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::{Secret, SortBuffers};
 use lookalike::text::{Analyser, Features};
 use pyo3::prelude::*;
 

@@ -10,7 +10,7 @@ use lookalike::corpus::{Corpus, LineReader};
 use lookalike::engine::examine::{ExamineBuffers, Examined, Examiner, LearnedData};
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
 use lookalike::engine::{EngineError, Settings};
-use lookalike::text::hash::Secret;
+use lookalike::hash::Secret;
 use lookalike::walk::{Stage, Watch};
 use pyo3::prelude::*;
 

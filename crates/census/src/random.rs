@@ -1,36 +1,31 @@
 //! Pseudo-random draws from a seed: the same on every machine.
 
-use lookalike_text::hash::{mix, nth};
+use lookalike_hash::random::{Draw, SplitMix64};
+use lookalike_hash::{mix, nth};
 
-/// The odd constant that SplitMix64 steps by.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-
-/// SplitMix64.
+/// SplitMix64, and the distributions that estimators draw from.
 #[derive(Debug, Clone)]
-pub struct Random {
-    state: u64,
-}
+pub struct Random(SplitMix64);
 
 impl Random {
     /// Draws that follow from a seed.
     pub fn new(seed: u64) -> Self {
-        Random { state: mix(seed) }
+        Random(SplitMix64::new(mix(seed)))
     }
 
     /// Draws for the part number `index` of the work, unrelated to those of other parts.
     pub fn part(seed: u64, index: u64) -> Self {
-        Random { state: nth(index + 1, mix(seed)) }
+        Random(SplitMix64::new(nth(index + 1, mix(seed))))
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(GOLDEN);
-        mix(self.state)
+        self.0.bits()
     }
 
     /// A number below `bound`; 0 when there is none.
     pub fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.bits()) * bound as u128) >> 64) as usize
+        self.0.below(bound)
     }
 
     /// A number from 0 to 1, 1 excluded.
@@ -70,14 +65,7 @@ impl Random {
 
     /// `most` of the numbers below `bound`, or all of them when they are fewer; in the order drawn.
     pub fn sample_indices(&mut self, bound: usize, most: usize) -> Vec<usize> {
-        let mut numbers: Vec<usize> = (0..bound).collect();
-        let most = most.min(bound);
-        for place in 0..most {
-            let other = place + self.below(bound - place);
-            numbers.swap(place, other);
-        }
-        numbers.truncate(most);
-        numbers
+        self.0.sample_indices(bound, most)
     }
 }
 

@@ -1,4 +1,7 @@
 //! A count of the digests that repeat an earlier one, in bounded memory: sorted runs go to disk and are merged at the end.
+//!
+//! The sorter of the crate `store` keeps its runs under their names in the folder of a job, for a later process to go on with. Here is no
+//! such folder: runs are files without a name, of which nothing is left when the process is killed.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 
 use lookalike_corpus::{Format, Shard};
 use lookalike_model::Unit;
+use lookalike_store::file::{RandomAccess, Records, Run};
 
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::order::{self, Ordered};
 use crate::stages::sketch::{MethodCounts, NO_FIELD, Row, UnitMeta, unit_file};
-use crate::store::file::{RandomAccess, Records, Run};
 
 /// The units of a job and the number of each unit's first document. Documents to compare with come first, then those of the input.
 ///
@@ -188,7 +188,7 @@ pub(crate) fn take_names(records: &mut Records, names: &mut Vec<u8>) -> Result<b
     let length = (0..3).filter_map(|part| name_length(names, part)).sum::<usize>();
     names.resize(12 + length, 0);
     if length > 0 && !records.take(&mut names[12..])? {
-        return Err(records.damaged("a name is cut off"));
+        return Err(records.damaged("a name is cut off").into());
     }
     Ok(true)
 }
@@ -296,7 +296,7 @@ impl<'c> Lookup<'c> {
     pub(crate) fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
         let width = self.ctx.panel.width();
         let (local, payload) = self.file(document, "payload", width, |unit| &mut unit.payload)?;
-        payload.record(local)
+        Ok(payload.record(local)?)
     }
 
     /// The names of a document.
@@ -321,70 +321,6 @@ impl<'c> Lookup<'c> {
     }
 }
 
-/// One bit per document.
-#[derive(Debug, Clone)]
-pub(crate) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(crate) fn new(documents: u32) -> Self {
-        Bits(vec![0; documents.div_ceil(64) as usize])
-    }
-
-    #[inline]
-    pub(crate) fn get(&self, document: u32) -> bool {
-        self.0[document as usize / 64] >> (document % 64) & 1 == 1
-    }
-
-    /// Number of bits that are set.
-    pub(crate) fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
-    }
-
-    #[inline]
-    pub(crate) fn set(&mut self, document: u32) {
-        self.0[document as usize / 64] |= 1 << (document % 64);
-    }
-}
-
-/// A set of documents, each with its rank among them. Costs a bit and a half for each of all documents.
-pub(crate) struct RankedBits {
-    bits: Bits,
-    /// The number of documents before each word of bits.
-    before: Vec<u32>,
-}
-
-impl RankedBits {
-    pub(crate) fn new(bits: Bits) -> Self {
-        let count = |count: &mut u32, word: &u64| {
-            let before = *count;
-            *count += word.count_ones();
-            Some(before)
-        };
-        let before = bits.0.iter().scan(0, count).collect();
-        RankedBits { bits, before }
-    }
-
-    /// Returns the rank of a document: the number of marked documents before it.
-    #[inline]
-    pub(crate) fn rank(&self, document: u32) -> u32 {
-        let word = document as usize / 64;
-        self.before[word] + (self.bits.0[word] & ((1 << (document % 64)) - 1)).count_ones()
-    }
-
-    /// All documents, in order.
-    pub(crate) fn documents(&self) -> Vec<u32> {
-        let of_word = |(index, &word): (usize, &u64)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
-                rest &= rest - 1;
-                Some(index as u32 * 64 + bit)
-            })
-        };
-        self.bits.0.iter().enumerate().flat_map(of_word).collect()
-    }
-}
-
 /// The shard that holds the document at a place of the input.
 pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
     let index = views.partition_point(|view| view.first <= place);
@@ -396,37 +332,10 @@ pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
 mod tests {
     use super::*;
     use crate::stages::sketch::ShardMeta;
-    use crate::store::file::RunWriter;
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
     use lookalike_corpus::Origin;
-    use proptest::prelude::*;
-
-    proptest! {
-        #[test]
-        fn ranks_count(documents in prop::collection::btree_set(0u32..500, 0..60)) {
-            let mut bits = Bits::new(500);
-            documents.iter().for_each(|&document| bits.set(document));
-            let ranks = RankedBits::new(bits);
-            prop_assert_eq!(ranks.documents(), documents.iter().copied().collect::<Vec<_>>());
-            for document in 0..500 {
-                prop_assert_eq!(ranks.rank(document) as usize, documents.range(..document).count());
-            }
-        }
-    }
-
-    #[test]
-    fn bits_are_set_one_by_one() {
-        let mut bits = Bits::new(130);
-        assert_eq!(bits.count(), 0);
-        for document in [0, 63, 64, 129] {
-            assert!(!bits.get(document));
-            bits.set(document);
-            bits.set(document);
-        }
-        assert_eq!((0..130).filter(|&document| bits.get(document)).collect::<Vec<_>>(), [0, 63, 64, 129]);
-        assert_eq!(bits.count(), 4);
-    }
+    use lookalike_store::file::RunWriter;
 
     #[test]
     fn units_count_on_from_the_documents_to_compare_with() {
@@ -540,7 +449,7 @@ mod tests {
     #[test]
     fn names_that_are_cut_off_are_damage() {
         let folder = tempfile::tempdir().unwrap();
-        let label = crate::store::file::Label::new("names", 1, 1);
+        let label = lookalike_store::file::Label::new("names", 1, 1);
         let whole =
             [encoded([Some("one"), None, Some("f")]), encoded([Some("two"), Some("u"), None])].concat();
         for length in [whole.len(), whole.len() - 1, whole.len() - 5] {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use lookalike_corpus::Corpus;
 use lookalike_model::Document;
+use lookalike_store::bits::Bits;
 use lookalike_tables::clusters::ClusterLine;
 use lookalike_tables::rejected::RejectedLine;
 use lookalike_tables::removed::RemovedLine;
@@ -221,9 +222,9 @@ impl<'r> Results<'r> {
             members += line.members_n.len() as u64 - u64::from(!line.members_n.is_empty());
             let own = line.against.is_none();
             let others =
-                line.members_n.iter().filter(|&&n| !(gone.has(n) || own && n == line.cluster)).count();
+                line.members_n.iter().filter(|&&n| !(gone.get(n) || own && n == line.cluster)).count();
             let expected = u64::from(!own);
-            if others as u64 != expected || own && gone.has(line.cluster) {
+            if others as u64 != expected || own && gone.get(line.cluster) {
                 checked
                     .report(|| format!("cluster {} has other documents than one that stays", line.cluster));
             }
@@ -240,22 +241,22 @@ impl<'r> Results<'r> {
     }
 
     /// The documents that were removed; nothing where the tables are not JSON lines.
-    fn removals(&mut self, documents: u64, said: u64) -> Result<Option<NumberSet>, EngineError> {
+    fn removals(&mut self, documents: u64, said: u64) -> Result<Option<Bits>, EngineError> {
         let path = self.folder.join("removed.jsonl");
         if !path.exists() {
             return Ok(None);
         }
-        let mut gone = NumberSet::new(documents);
+        let mut gone = Bits::new(documents);
         self.lines(&path, |line: RemovedLine, checked| {
             checked.removals += 1;
-            if line.n >= documents || !gone.add(line.n) {
+            if line.n >= documents || !gone.insert(line.n) {
                 checked
                     .report(|| format!("removed.jsonl: document {} is there twice, or in no input", line.n));
             }
         })?;
         self.lines(&path, |line: RemovedLine, checked| {
             let own = line.against.is_none();
-            if own && (line.witness_n >= documents || gone.has(line.witness_n)) {
+            if own && (line.witness_n >= documents || gone.get(line.witness_n)) {
                 let RemovedLine { id, n, witness, witness_n, .. } = line;
                 checked.report(|| {
                     format!("{id} ({n}) was removed for {witness} ({witness_n}), which is not kept")
@@ -407,28 +408,6 @@ impl<'r> Results<'r> {
     }
 }
 
-/// Some of the numbers from 0 on, a bit each.
-struct NumberSet(Vec<u64>);
-
-impl NumberSet {
-    fn new(bound: u64) -> Self {
-        NumberSet(vec![0; bound.div_ceil(64) as usize])
-    }
-
-    fn has(&self, number: u64) -> bool {
-        self.0.get(number as usize / 64).is_some_and(|bits| bits >> (number % 64) & 1 == 1)
-    }
-
-    /// Adds a number; false when it was there.
-    fn add(&mut self, number: u64) -> bool {
-        let new = !self.has(number);
-        if let Some(bits) = self.0.get_mut(number as usize / 64) {
-            *bits |= 1 << (number % 64);
-        }
-        new
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -446,14 +425,6 @@ mod tests {
         }
         assert_eq!((report.mistakes, report.wrong.len()), (30, MAX_REPORTED));
         assert_eq!(report.wrong[0], "documents: 0 are there, and summary.json says 100");
-    }
-
-    #[test]
-    fn numbers_are_added_once() {
-        let mut numbers = NumberSet::new(70);
-        assert!(numbers.add(0) && numbers.add(69) && !numbers.add(69));
-        assert_eq!((0..80).filter(|&number| numbers.has(number)).collect::<Vec<u64>>(), [0, 69]);
-        assert!(numbers.add(1000) && !numbers.has(1000), "it is out of bounds");
     }
 
     /// Two texts that share 21 of 23 shingles, another one, and the first again.

@@ -5,10 +5,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use lookalike_corpus::{Corpus, DecoderBudget, ListBudget, Origin, Shard};
+use lookalike_hash::Secret;
 use lookalike_methods::OwnMeasure;
+use lookalike_store::StoreError;
+use lookalike_store::facts;
+use lookalike_store::file::Label;
+use lookalike_store::journal;
+use lookalike_store::sort::RunLocation;
 use lookalike_text::Profile;
 use lookalike_text::extract::ContentMode;
-use lookalike_text::hash::Secret;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,10 +22,6 @@ use crate::measure::Measure;
 use crate::panel::Panel;
 use crate::pipeline::{self, Batch, HEAVY, Shape, Unit, weight_of_text};
 use crate::recipe::{JobRecipe, Keep, Order, Within};
-use crate::store::facts;
-use crate::store::file::Label;
-use crate::store::journal;
-use crate::store::sort::RunLocation;
 use crate::walk::{Stage, Watch};
 
 /// The resources of a run: threads, memory, disk for the spool. Nothing here changes a result.
@@ -326,12 +327,12 @@ impl Context<'_> {
 
     /// Writes down facts that a later process goes on from.
     pub(crate) fn save(&self, name: &str, saved: &impl Serialize) -> Result<(), EngineError> {
-        facts::save(&self.file(name), self.stamp, saved)
+        Ok(facts::save(&self.file(name), self.stamp, saved)?)
     }
 
     /// The facts that an earlier process, or an earlier stage, wrote down.
     pub(crate) fn saved<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
-        facts::saved(&self.file(name), self.stamp)
+        Ok(facts::saved(&self.file(name), self.stamp)?)
     }
 
     /// True when a similarity may differ both ways. By the word of the methods alone it is theirs that may.
@@ -386,8 +387,8 @@ impl Context<'_> {
 /// Removes a file that may not be there.
 pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
     match journal::remove(path) {
-        Err(EngineError::Write { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
+        Err(StoreError::Write { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => Ok(removed?),
     }
 }
 

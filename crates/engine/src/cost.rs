@@ -73,7 +73,7 @@ fn page(number: usize) -> String {
     let mut text = String::new();
     let mut state = number as u64 / 2 + 1;
     for place in 0..WORDS {
-        state = lookalike_text::hash::mix(state.wrapping_add(0x9e37_79b9));
+        state = lookalike_hash::mix(state.wrapping_add(0x9e37_79b9));
         let common = state.is_multiple_of(3);
         let word = if common { state % 97 } else { state % 9973 };
         let letters: String = (0..6)

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::write::sync::{sync, sync_folder};
-use lookalike_text::hash;
+use lookalike_hash as hash;
+use lookalike_store::digest::digest_of;
+use lookalike_store::sync::{sync, sync_folder};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -43,21 +44,6 @@ const CLOSE: &str = "\"\n}\n";
 pub fn digest_file(path: &Path) -> Result<FileDigest, EngineError> {
     let (bytes, digest) = digest_of(path)?;
     Ok(FileDigest { bytes, xxh3: format!("{digest:032x}") })
-}
-
-/// The length of a file, and the XXH3-128 of its content.
-pub(crate) fn digest_of(path: &Path) -> Result<(u64, u128), EngineError> {
-    let failed = |error| EngineError::read(path, error);
-    let mut file = File::open(path).map_err(failed)?;
-    let (mut sum, mut bytes, mut buffer) = (Xxh3::new(), 0, vec![0; 256 << 10]);
-    loop {
-        let read = file.read(&mut buffer).map_err(failed)?;
-        if read == 0 {
-            return Ok((bytes, sum.digest128()));
-        }
-        bytes += read as u64;
-        sum.update(&buffer[..read]);
-    }
 }
 
 /// The names of all files under a folder, scratch files excepted, with `/` between folders.

@@ -9,17 +9,17 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lookalike_corpus::write::sync::sync_folder;
 use lookalike_corpus::{Corpus, Losses, MaxRejected, Origin, ReadOptions};
+use lookalike_hash as hash;
 use lookalike_model::Document;
+use lookalike_store::file::read_at;
+use lookalike_store::journal;
+use lookalike_store::sync::sync_folder;
 use lookalike_text::extract::ContentMode;
-use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
 use crate::delivered::write_durably;
 use crate::error::EngineError;
-use crate::store::file::read_at;
-use crate::store::journal;
 use crate::walk::{self, WalkItem, Watch};
 
 /// A document as the copy holds it.

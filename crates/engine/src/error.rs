@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lookalike_corpus::CorpusError;
+use lookalike_store::StoreError;
+use lookalike_store::sync::SyncError;
 
 use crate::walk::WalkError;
 
@@ -155,6 +157,24 @@ impl From<CorpusError> for EngineError {
     }
 }
 
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Read { file, source } => EngineError::Read { file, source },
+            StoreError::Write { file, source } => EngineError::Write { file, source },
+            StoreError::Sync(error) => error.into(),
+            StoreError::DiskFull { file } => EngineError::DiskFull { file },
+            StoreError::Damaged { file, what } => EngineError::Damaged { file, what },
+        }
+    }
+}
+
+impl From<SyncError> for EngineError {
+    fn from(error: SyncError) -> Self {
+        WalkError::from(error).into()
+    }
+}
+
 impl From<WalkError> for EngineError {
     fn from(error: WalkError) -> Self {
         match error {
@@ -172,12 +192,7 @@ impl EngineError {
 
     /// A file that cannot be written; a full disk is told from other reasons.
     pub fn write(file: &Path, source: io::Error) -> Self {
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                EngineError::DiskFull { file: file.to_owned() }
-            }
-            _ => EngineError::Write { file: file.to_owned(), source },
-        }
+        StoreError::write(file, source).into()
     }
 }
 
@@ -205,6 +220,15 @@ mod tests {
         );
         let error = EngineError::from(WalkError::Corpus(CorpusError::NoInput { input: "x".to_owned() }));
         assert!(matches!(error, EngineError::Corpus(CorpusError::NoInput { .. })));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_put_on_the_disk_is_an_output_that_cannot_be_written() {
+        let error = SyncError { file: "f".into(), source: io::ErrorKind::StorageFull.into() };
+        assert_eq!(
+            EngineError::from(StoreError::from(error)).to_string(),
+            "cannot write f: the disk is full; make room or write to another one"
+        );
     }
 
     #[test]

@@ -7,11 +7,11 @@
 use std::path::Path;
 
 use lookalike_corpus::{Corpus, ReadOptions};
+use lookalike_hash::{self as hash, Secret, SortBuffers};
 use lookalike_methods::{DirectedKeyCounts, Key, Method, Score, Sketch};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash::{self, Secret, SortBuffers};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;

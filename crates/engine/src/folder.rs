@@ -9,12 +9,12 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use lookalike_store::journal;
 use serde_json::Value;
 
 use crate::context::remove_if_there;
 use crate::error::EngineError;
 use crate::job::{LOCK, MANIFEST, SUMMARY, WORK, lock};
-use crate::store::journal;
 
 /// Results by name; tables also with other endings.
 const RESULTS: [&str; 11] = [

@@ -2,13 +2,14 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use lookalike_store::symbols::{Block, SpoolReader};
+
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::pipeline::{self, Batch, BufferPool, Feed};
 use crate::stages::order::UnitNumbers;
 use crate::stages::sketch::{RereadBatch, SketchWorker, unit_file};
-use crate::store::symbols::{Block, SpoolReader};
 
 /// Takes a document's number and what it is measured by.
 pub(crate) type SymbolSink<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;

@@ -23,9 +23,10 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::write::sync::{sync, sync_folder};
 use lookalike_corpus::{Corpus, Loss, Origin};
-use lookalike_text::hash::{self, Secret};
+use lookalike_hash::{self as hash, Secret};
+use lookalike_store::journal::{self, Journal, Recovered};
+use lookalike_store::sync::{sync, sync_folder};
 use serde::{Deserialize, Serialize, Serializer};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -44,7 +45,6 @@ use crate::stages::sketch::{self, Row};
 use crate::stages::write::{StageCounts, compare, dedup, pairs, shards};
 use crate::stages::{collapse, group, order, report, survey, verify};
 use crate::stdin;
-use crate::store::journal::{self, Journal, Recovered};
 use crate::walk::Watch;
 
 /// A job before it is opened: recipe, inputs, settings and outputs.

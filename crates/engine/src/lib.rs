@@ -23,8 +23,9 @@
 //!
 //! Beside them: [`examine`], one document at a time, for programs that keep documents for longer than a job; [`panel`], the methods
 //! of a run together; [`walk`], every document of a corpus; [`document_copy`], a copy of documents to read by number; [`measure`], the
-//! true similarity of two documents; [`decision`], the rule by which a kept document stands for another; [`pair_measurer`], that of any pairs of a copy; [`pipeline`], documents through workers in order;
-//! [`store`], run files and external sorting; [`workplace`], a folder in which other work than a job's goes on after a stop.
+//! true similarity of two documents; [`pair_measurer`], that of any pairs of a copy; [`decision`], the rule by which a kept document
+//! stands for another; [`pipeline`], documents through workers in order; [`workplace`], a folder in which other work than a job's goes
+//! on after a stop.
 
 mod catalogue;
 pub mod check;
@@ -53,7 +54,6 @@ pub mod results;
 pub mod spread;
 mod stages;
 mod stdin;
-pub mod store;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text_analysis;

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
+use lookalike_hash::{Secret, SortBuffers};
 use lookalike_model::Threshold;
-use lookalike_text::hash::{Secret, SortBuffers};
 use lookalike_text::{Analyser, Features, Profile};
 use rayon::prelude::*;
 

@@ -19,9 +19,9 @@ use std::sync::atomic::Ordering;
 
 use lookalike_corpus::write::shard::Note;
 use lookalike_corpus::{Corpus, Format, Item, Shard};
+use lookalike_hash as hash;
 use lookalike_model::Rejection;
 use lookalike_text::extract::ContentMode;
-use lookalike_text::hash;
 use serde::Deserialize;
 
 use crate::copies::{Copies, RecordFilter, Source};

@@ -3,13 +3,13 @@
 //! Each corpus is compared with its own `--max-rejected`, once all is read and before anything is decided.
 
 use lookalike_corpus::{Corpus, Item, Losses, MaxRejected};
+use lookalike_store::file::Run;
 
 use crate::catalogue::{Catalogue, ShardView, shard_of};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::recipe::Task;
 use crate::stages::sketch::unit_file;
-use crate::store::file::Run;
 use crate::walk::Watch;
 
 /// The corpus of a record, as tables name it; nothing where there is one alone.

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
-use lookalike_corpus::write::sync::sync_folder;
+use lookalike_store::sync::sync_folder;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::EngineError;

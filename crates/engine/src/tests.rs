@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_generate::Plan;
+use lookalike_hash::Secret;
 use lookalike_methods::lexicon::Reader;
 use lookalike_methods::{
     Buffers, DirectedKeyCounts, Key, Lexicon, LexiconDetail, Member, Method, OwnMeasure, Page, Setting,
     Sketch, method,
 };
 use lookalike_model::Similarity;
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::measure::Measure;

@@ -1,7 +1,7 @@
 //! One text, read by the profiles that a run asks for: each of them once, when it is wanted.
 
+use lookalike_hash::Secret;
 use lookalike_methods::{Abilities, Page};
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::panel::Panel;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use lookalike_corpus::{Corpus, CorpusError, Format, Item, ReadOptions, Shard};
 use lookalike_model::{Document, Rejection, Skip};
+use lookalike_store::sync::SyncError;
 use lookalike_text::extract::{ContentMode, Extractor};
 
 /// The state that a long piece of work shares with its observers.
@@ -97,6 +98,12 @@ impl std::error::Error for WalkError {}
 impl From<CorpusError> for WalkError {
     fn from(error: CorpusError) -> Self {
         WalkError::Corpus(error)
+    }
+}
+
+impl From<SyncError> for WalkError {
+    fn from(error: SyncError) -> Self {
+        WalkError::Corpus(CorpusError::Write { name: error.file.display().to_string(), source: error.source })
     }
 }
 

@@ -11,7 +11,11 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::Corpus;
-use lookalike_text::hash::Secret;
+use lookalike_hash::Secret;
+use lookalike_store::facts;
+use lookalike_store::file::Label;
+use lookalike_store::journal::{Journal, Recovered};
+use lookalike_store::sort::RunLocation;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -26,10 +30,6 @@ use crate::job::{
 };
 use crate::recipe::differences;
 use crate::stdin;
-use crate::store::facts;
-use crate::store::file::Label;
-use crate::store::journal::{Journal, Recovered};
-use crate::store::sort::RunLocation;
 
 const RECIPE: &str = "recipe.toml";
 
@@ -209,12 +209,12 @@ impl Workplace {
 
     /// Writes down facts that a later process goes on from.
     pub fn save(&self, name: &str, saved: &impl Serialize) -> Result<(), EngineError> {
-        facts::save(&self.file(name), self.stamp, saved)
+        Ok(facts::save(&self.file(name), self.stamp, saved)?)
     }
 
     /// The facts that an earlier process, or an earlier stage, wrote down.
     pub fn saved<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
-        facts::saved(&self.file(name), self.stamp)
+        Ok(facts::saved(&self.file(name), self.stamp)?)
     }
 
     /// A stage ended: notes how long it took, and how much disk is taken now.
@@ -231,7 +231,7 @@ impl Workplace {
 
     /// Puts all scratch files that are there on the disk.
     pub fn sync(&self) -> Result<(), EngineError> {
-        self.journal.sync()
+        Ok(self.journal.sync()?)
     }
 
     /// True when scratch files of an earlier process did not survive, so that their work is done again.

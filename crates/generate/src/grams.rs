@@ -3,7 +3,7 @@
 //! Words of spaced scripts are words. A run of characters of unspaced scripts gives its overlapping bigrams, a
 //! run of one character that character. A page of under five words is one gram.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use crate::lexicon::Lexicon;
 use crate::prose::{Mark, Prose};

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use crate::Language;
 use crate::coin::{COINABLE, coin};

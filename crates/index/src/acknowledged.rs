@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use crate::error::IndexError;
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use crate::row::{Change, Row};
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lookalike_engine::EngineError;
+use lookalike_store::StoreError;
 
 /// The reason why an operation on an index failed.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +96,12 @@ impl From<EngineError> for IndexError {
             EngineError::Write { file, source } => IndexError::File { file, done: "written", source },
             error => IndexError::Engine(error),
         }
+    }
+}
+
+impl From<StoreError> for IndexError {
+    fn from(error: StoreError) -> Self {
+        EngineError::from(error).into()
     }
 }
 

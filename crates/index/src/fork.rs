@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use lookalike_corpus::write::sync::sync;
 use lookalike_engine::EngineError;
+use lookalike_store::sync::sync;
 
 use crate::acknowledged::{self, Acknowledged};
 use crate::error::IndexError;

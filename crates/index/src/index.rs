@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, RwLock};
 
-use lookalike_corpus::write::sync::sync;
 use lookalike_engine::Settings as EngineSettings;
 use lookalike_engine::examine::{Examiner, LearnedData};
 use lookalike_engine::recipe::{ClusterRule, Task};
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{EngineError, JobRecipe};
-use lookalike_text::hash::{self, Secret};
+use lookalike_hash::{self as hash, Secret};
+use lookalike_store::sync::sync;
 use serde::Serialize;
 
 use crate::acknowledged::{self, Acknowledged};

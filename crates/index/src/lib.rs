@@ -19,7 +19,7 @@
 //! - `prepared`: a document that is asked about or added; `query_buffers`: buffers and caches of a thread
 //! - `candidates`, `decide`: candidates by shared keys, measured; the rule that keeps or removes a document
 //! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `segment_writer`: its files;
-//!   `filter`: keys that a table does not have; `row`: the fixed-width record of each document
+//!   `row`: the fixed-width record of each document
 //! - `log`, `acknowledged`, `manifest`: durability
 //!
 //! Imports have no circle: `index` stands above the writer and its compactor; `answer`, `browse`, `bulk`, `check` and `fork`
@@ -35,7 +35,6 @@ mod chunk;
 mod compactor;
 mod decide;
 mod error;
-mod filter;
 mod fork;
 mod index;
 mod log;

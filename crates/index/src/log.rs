@@ -9,8 +9,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::write::sync::sync_folder;
-use lookalike_text::hash;
+use lookalike_hash as hash;
+use lookalike_store::sync::sync_folder;
 
 use crate::acknowledged::{self, Acknowledged};
 use crate::chunk::{self, Chunk};

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use lookalike_corpus::write::sync::sync_folder;
-use lookalike_text::hash::{self, Secret};
+use lookalike_hash::{self as hash, Secret};
+use lookalike_store::sync::sync_folder;
 use serde::{Deserialize, Serialize};
 
 use crate::error::IndexError;

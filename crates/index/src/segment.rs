@@ -19,11 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lookalike_engine::store::file::{Label, Run};
+use lookalike_store::bloom::BloomFilter;
+use lookalike_store::file::{Label, Run};
 
 use crate::chunk::{Posting, Tables};
 use crate::error::IndexError;
-use crate::filter::Filter;
 use crate::row::{ABSENT, Change, Row};
 
 /// Bytes of a block of a table.
@@ -112,7 +112,7 @@ struct Table {
     run: Run,
     width: usize,
     fence: Vec<u64>,
-    filter: Option<Filter>,
+    filter: Option<BloomFilter>,
 }
 
 impl Segment {
@@ -164,7 +164,7 @@ impl Segment {
     }
 
     fn filter_bytes(&self) -> u64 {
-        self.tables.iter().filter_map(|table| table.filter.as_ref()).map(Filter::bytes).sum()
+        self.tables.iter().filter_map(|table| table.filter.as_ref()).map(BloomFilter::bytes).sum()
     }
 
     /// Bytes of memory that it takes.
@@ -231,7 +231,7 @@ impl Segment {
         each: &mut dyn FnMut(u32, u32),
     ) -> Result<(), IndexError> {
         let table = &self.tables[table];
-        if table.filter.as_ref().is_some_and(|filter| !filter.passes(key)) {
+        if table.filter.as_ref().is_some_and(|filter| !filter.may_contain(key)) {
             return Ok(());
         }
         // A key may begin in the block before the first one that begins with it.
@@ -305,13 +305,13 @@ impl Segment {
     }
 }
 
-fn read_filter(run: Run) -> Result<Filter, IndexError> {
+fn read_filter(run: Run) -> Result<BloomFilter, IndexError> {
     let mut words = Vec::with_capacity(run.count() as usize);
     let mut records = run.records();
     while let Some(word) = records.next()? {
         words.push(u64::from_le_bytes(word.try_into().expect("eight bytes")));
     }
-    Ok(Filter::of(words))
+    Ok(BloomFilter::of(words))
 }
 
 /// The posting that stands at the front of `bytes`.

@@ -1,12 +1,12 @@
 //! Writing segments: documents and postings of neighbouring parts, in memory or on disk, as the files of one new segment.
 
-use lookalike_corpus::write::sync::sync;
 use lookalike_engine::EngineError;
-use lookalike_engine::store::file::{Run, RunWriter};
+use lookalike_store::bloom::BloomFilter;
+use lookalike_store::file::{Run, RunWriter};
+use lookalike_store::sync::sync;
 
 use crate::chunk::StoredDocument;
 use crate::error::IndexError;
-use crate::filter::Filter;
 use crate::part::{Part, Postings};
 use crate::row::{ABSENT, Change, Row, State};
 use crate::segment::{IndexLayout, Segment, TABLE_BLOCK};
@@ -226,7 +226,7 @@ fn write_table(
         RunWriter::create(&layout.path(id, &format!("table{table}")), layout.label("table", width))?;
     let mut fence = RunWriter::create(&layout.path(id, &format!("fence{table}")), layout.label("fence", 8))?;
     let most = parts.iter().map(|part| part.postings(table)).sum();
-    let mut filter = Filter::new(most);
+    let mut filter = BloomFilter::new(most);
     let mut sources: Vec<Postings<'_>> =
         parts.iter().map(|part| Postings::new(part, table)).collect::<Result<_, _>>()?;
     // As many as a block of the file holds.

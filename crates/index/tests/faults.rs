@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{Settings, Spool};
+use lookalike_hash as hash;
 use lookalike_index::{
     Answer, CreateOptions, Entry, Index, IndexError, Mode, OnExistingId, State, Verdict, WriterOptions,
 };
-use lookalike_text::hash;
 
 use support::{assert_clean, create, prepared, recipe, words, writing};
 

@@ -15,11 +15,12 @@ use lookalike::engine::measure::Measure;
 use lookalike::engine::pair_measurer::PairMeasurer;
 use lookalike::engine::recipe::JobRecipe;
 use lookalike::engine::{Settings, Summary};
+use lookalike::hash;
 use lookalike::model::{Document, Similarity, Threshold};
 use lookalike::report::study::Grid;
 use lookalike::report::{Study, thousands};
 use lookalike::tables::removed::RemovedLine;
-use lookalike::text::{Profile, hash};
+use lookalike::text::Profile;
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use lookalike::corpus::{Corpus, ReadOptions};
 use lookalike::engine::document_copy::DocumentCopy;
+use lookalike::hash;
 use lookalike::model::Document;
 use lookalike::text::extract::ContentMode;
-use lookalike::text::hash;
 use lookalike::walk::{self, WalkItem, Watch};
 
 use crate::trial::LabError;

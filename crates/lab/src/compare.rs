@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use lookalike::engine::EngineError;
 use lookalike::engine::measure::Measured;
 use lookalike::engine::pair_measurer::PairMeasurer;
+use lookalike::hash;
 use lookalike::model::{Similarity, Threshold};
-use lookalike::text::{Profile, hash};
+use lookalike::text::Profile;
 use lookalike::walk::Watch;
 
 use crate::collection::require_two_documents;

@@ -1,6 +1,6 @@
 //! Pairs of texts that share an exact number of shingles.
 
-use lookalike::text::hash;
+use lookalike::hash;
 
 /// Two texts of made-up words, all of them different, that have `union` shingles of `shingle` words between them and
 /// share `shared` of them. Texts of other numbers or seeds have other words.

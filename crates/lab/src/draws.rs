@@ -1,41 +1,31 @@
 //! Random numbers that follow from a seed.
 
-use lookalike::text::hash;
+use lookalike::hash;
+use lookalike::hash::random::{CounterRng, Draw};
 
 /// A row of random numbers; equal seeds give equal rows.
 #[derive(Debug, Clone)]
-pub(crate) struct Draws {
-    start: u64,
-    drawn: u64,
-}
+pub(crate) struct Draws(CounterRng);
 
 impl Draws {
     /// The row of a seed, and of what it is for: rows of different purposes have nothing to do with each other.
     pub(crate) fn new(seed: u64, purpose: u64) -> Self {
-        Draws { start: hash::nth(purpose, hash::mix(seed)), drawn: 0 }
+        Draws(CounterRng::new(hash::nth(purpose, hash::mix(seed))))
     }
 
     /// The next number of 64 bits.
     pub(crate) fn next(&mut self) -> u64 {
-        self.drawn += 1;
-        hash::nth(self.drawn, self.start)
+        self.0.bits()
     }
 
     /// The next number below `bound`, all of them equally likely; 0 when there is none below it.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+        self.0.below(bound)
     }
 
     /// `count` different numbers below `bound`, in the order drawn; all of them when there are fewer.
     pub(crate) fn distinct(&mut self, count: usize, bound: usize) -> Vec<usize> {
-        let mut all: Vec<usize> = (0..bound).collect();
-        let count = count.min(bound);
-        for place in 0..count {
-            let other = place + self.below(bound - place);
-            all.swap(place, other);
-        }
-        all.truncate(count);
-        all
+        self.0.sample_indices(bound, count)
     }
 }
 

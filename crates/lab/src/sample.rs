@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::engine::measure::Measure;
+use lookalike::hash::{self, Secret};
 use lookalike::model::Document;
 use lookalike::model::Similarity;
-use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::{self, WalkItem, Watch};
 

@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use lookalike::engine::measure::Measure;
+use lookalike::hash::{self, Secret};
 use lookalike::methods::{
     Abilities, Buffers, DirectedKeyCounts, Key, Lexicon, Member, Method, Page, Score, Setting, Sketch, method,
 };
-use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 

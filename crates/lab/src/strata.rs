@@ -202,7 +202,7 @@ impl Strata {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike::text::hash;
+    use lookalike::hash;
 
     fn strata(of: &[(Mask, u64, u64, u64)]) -> Strata {
         let stratum = |&(mask, pairs, measured, near)| (mask, Stratum { pairs, measured, near });

@@ -14,12 +14,13 @@ use lookalike::engine::lexicon::fingerprint;
 use lookalike::engine::measure::Measure;
 use lookalike::engine::recipe::{Combine, JobRecipe, Task};
 use lookalike::engine::{Findings, Job, Opened, Outputs, Settings};
+use lookalike::hash;
 use lookalike::methods::{Setting, method};
 use lookalike::model::Recipe;
 use lookalike::tables::groups::GroupPairs;
 use lookalike::tables::pairs::PairRef;
 use lookalike::tables::rejected::RejectedLine;
-use lookalike::text::{Profile, hash};
+use lookalike::text::Profile;
 use lookalike::walk::Watch;
 use serde::{Deserialize, Serialize};
 

@@ -5,8 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use lookalike_hash as hash;
 use lookalike_search_engines::{EngineError, Query, Results, SearchEngine};
-use lookalike_text::hash;
 
 use crate::own_corpus::{OwnCorpus, WordId};
 use crate::words;

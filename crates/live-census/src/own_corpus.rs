@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use crate::words;
 

@@ -3,7 +3,7 @@
 //! Engines differ in the words by which they find a page. This is the rule of most of them for most words; for the others the
 //! sampler checks if an engine agrees.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 /// Longest run, in bytes, that is kept by its letters. Scripts without blanks, and data, have longer ones: they tell pages apart as
 /// others do, and are never asked for.

@@ -14,7 +14,6 @@ use std::path::Path;
 use lookalike_corpus::write::rows::{Cell, RowFormat, RowWriter};
 use lookalike_corpus::{Corpus, Losses};
 use lookalike_engine::patch::{ListKey, Patch};
-use lookalike_engine::store::sort::{Couples, Digests, Sorted, Sorter, clear, couple, uncouple};
 use lookalike_engine::walk::{self, Stage, Watch};
 use lookalike_engine::workplace::Workplace;
 use lookalike_engine::{EngineError, Findings, JobRecipe, Settings, Summary};
@@ -22,6 +21,7 @@ use lookalike_index::{
     CorpusRecord, CreateOptions, Entry, Index, IndexError, Mode, OnExistingId, Portion, Progress,
     QueryBuffers, State, WriterOptions,
 };
+use lookalike_store::sort::{Couples, Digests, Sorted, Sorter, clear, couple, uncouple};
 use lookalike_tables::Table;
 use lookalike_tables::clusters::{self, ClusterRow};
 use lookalike_tables::rejected::{self, RejectedRow};

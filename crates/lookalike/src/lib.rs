@@ -25,9 +25,11 @@
 //!
 //! - [`model`]: the types that all crates share
 //! - [`corpus`]: files become documents, and documents files
+//! - [`hash`]: the hash functions of words and files
 //! - [`text`]: documents become words, sentences and shingle hashes
 //! - [`methods`]: words become keys, and a rule that accepts pairs
 //! - [`engine`]: documents become verified pairs and clusters, out of core and kill-safe
+//! - [`store`]: run files, external sorting, and what keeps them through a loss of power
 //! - [`tables`]: the columns and rows of all tables that commands write
 //! - [`index`]: documents on disk, found by what they are like
 //! - [`report`]: two documents word by word, and a run on one page
@@ -44,11 +46,13 @@ pub use lookalike_corpus as corpus;
 pub use lookalike_engine as engine;
 pub use lookalike_engine::walk;
 pub use lookalike_generate as generate;
+pub use lookalike_hash as hash;
 pub use lookalike_index as index;
 pub use lookalike_judgments as judgments;
 pub use lookalike_methods as methods;
 pub use lookalike_model as model;
 pub use lookalike_report as report;
+pub use lookalike_store as store;
 pub use lookalike_tables as tables;
 pub use lookalike_text as text;
 pub mod incremental;

@@ -2,11 +2,11 @@
 
 use lookalike_engine::results::{Findings, PairSample};
 use lookalike_engine::{EngineError, JobRecipe};
+use lookalike_hash::Secret;
 use lookalike_report::{
     Bin, Counts, Measure, Report, SizeBin,
     diff::{Side, View, compare},
 };
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features};
 
 /// The report of a finished run.

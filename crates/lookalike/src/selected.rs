@@ -25,12 +25,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lookalike_corpus::write::Sink;
-use lookalike_corpus::write::sync::sync;
 use lookalike_corpus::{Compression, Corpus, CorpusError, Item, Losses, Origin, ReadOptions, Shard};
 use lookalike_engine::walk::{self, WalkError, Watch};
+use lookalike_hash as hash;
 use lookalike_model::{Rejection, Unit};
+use lookalike_store::sync::sync;
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash;
 use serde::{Deserialize, Serialize};
 
 /// The copy of some documents of a corpus.

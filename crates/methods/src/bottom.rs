@@ -9,8 +9,8 @@
 //! `n` smallest of each; at a resemblance of `t` there is none with a probability of at most `(1 − t)^n`. So few keys are
 //! enough where the threshold is high: three for 0.98 of all pairs at 0.8.
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::hash;
 
 use crate::minhash::bands;
 use crate::{

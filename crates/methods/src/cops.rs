@@ -5,8 +5,9 @@
 //! insertion. The overlap of A with B is the part of A's different units that B has. Units of very many documents are
 //! boilerplate and are passed over; they still count in the number of units.
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Threshold};
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 use crate::shares::{self, either_way};
 use crate::spec::profile_value;

@@ -127,7 +127,8 @@ impl Grouping for Decomposition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Features, hash};
+    use lookalike_hash as hash;
+    use lookalike_text::{Analyser, Features};
 
     fn sketch(method: &str, words: usize) -> (Box<dyn Method>, Sketch) {
         let method = crate::method(method, &Setting::default()).unwrap();

@@ -4,8 +4,8 @@
 //! are shingled once more. Documents that keep fewer than make one super-shingle have none and are never seen, which
 //! Kołcz, Chowdhury and Alspector (2004) found to be many.
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
 use crate::{

@@ -17,8 +17,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, Ordering};
 
+use lookalike_hash as hash;
+use lookalike_hash::SortBuffers;
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::hash::{self, SortBuffers};
 
 use crate::{
     Abilities, About, Advising, Buffers, Grouping, Key, Member, Method, MethodError, Page, Score, Setting,

@@ -13,8 +13,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::{Profile, hash, script};
+use lookalike_text::{Profile, script};
 
 use crate::spec::profile_value;
 use crate::surveys::{self, Magic};

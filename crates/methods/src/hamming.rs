@@ -337,7 +337,7 @@ mod tests {
 
     #[test]
     fn tables_are_as_large_as_they_say() {
-        let all: Vec<[u64; 1]> = (0..1000u64).map(|number| [lookalike_text::hash::mix(number)]).collect();
+        let all: Vec<[u64; 1]> = (0..1000u64).map(|number| [lookalike_hash::mix(number)]).collect();
         let tables = HammingTables::new(&all, 64, 3, "4").unwrap();
         assert_eq!((tables.len(), tables.tables(), tables.is_empty()), (1000, 4, false));
         assert_eq!(tables.bytes(), 4 * (1000 * (8 + 4) + 4 * 257));

@@ -14,8 +14,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use lookalike_hash::{self as hash, Grams};
 use lookalike_model::{Recipe, Threshold};
-use lookalike_text::hash::{self, Grams};
 use lookalike_text::{Features, Profile};
 
 use crate::shares::{self, either_way};

@@ -11,9 +11,9 @@
 //! The smallest fingerprint is kept where none of them is. One changed word changes five windows and often the sample, so that
 //! it behaves much like a digest of the whole document.
 
+use lookalike_hash::WrappedGrams;
 use lookalike_model::Recipe;
 use lookalike_text::Profile;
-use lookalike_text::hash::WrappedGrams;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::spec::profile_value;
@@ -161,7 +161,8 @@ impl Method for LogShingles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Features, hash as words};
+    use lookalike_hash as words;
+    use lookalike_text::{Analyser, Features};
     use proptest::prelude::*;
 
     const FINGERPRINTS: [u64; 8] = [12, 7, 40, 5, 8, 96, 33, 20];

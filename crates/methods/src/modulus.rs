@@ -5,8 +5,8 @@
 //! Broder, Glassman, Manasse and Zweig (1997): 40-bit fingerprints of ten words, one in 25 kept, those of more than 1000
 //! documents left out, near-duplicates from a resemblance of one half.
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Similarity, Threshold};
-use lookalike_text::hash;
 
 use crate::sample::{PARAMETERS, Sample};
 use crate::{

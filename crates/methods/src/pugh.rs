@@ -6,8 +6,9 @@
 //! is to random samples, and it needs no lexicon. n changed words leave some list untouched with probability
 //! Σ_{j=1..m} (−1)^{j+1} · C(m,j) · (1 − j/m)ⁿ. A list of very few words would agree by chance, so it has no fingerprint.
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 use crate::aligned_signatures;
 use crate::spec::profile_value;

@@ -6,8 +6,9 @@
 //! probability of taking different documents for duplicates has a proof, for any documents that were not made with the
 //! prime in mind. Near-duplicates have unrelated remainders and are not seen.
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 use crate::polynomial::{Fingerprints, P64, Polynomial};
 use crate::seed::SeededRng;

@@ -284,7 +284,7 @@ impl Advising for RabinMinHash {
 mod tests {
     use super::*;
     use crate::trial::sketch;
-    use lookalike_text::hash;
+    use lookalike_hash as hash;
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {

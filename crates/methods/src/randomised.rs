@@ -7,8 +7,9 @@
 
 use std::sync::Arc;
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Analyser, Features, Profile, hash};
+use lookalike_text::{Analyser, Features, Profile};
 
 use crate::imatch::members::{WordDropout, stability};
 use crate::{

@@ -1,6 +1,6 @@
 //! The seed of a run: a number that inputs of hash functions are salted with, and the start of random choices.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 /// The seed that published values were made with.
 const PUBLISHED: u64 = 1;

@@ -6,8 +6,9 @@
 //! A's values that B has, so it also sees that one document holds another. A document under 50 bytes, or without a
 //! value that is kept, has none.
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Threshold};
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 use crate::polynomial::{Polynomial, Windows};
 use crate::seed::SeededRng;

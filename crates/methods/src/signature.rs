@@ -1,6 +1,6 @@
 //! One signature for each document: equal ones are duplicates, and nothing else is.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use crate::{Key, MethodError, Score, Sketch, Spec};
 

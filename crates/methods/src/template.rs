@@ -4,8 +4,8 @@
 //! `tests/contract.rs` runs it, too. This paragraph becomes what the method does, in a few sentences, and the paper
 //! that it comes from.
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::hash;
 
 use crate::{Abilities, About, Advising, Key, Method, MethodError, Page, Score, Setting, Sketch, Spec, seed};
 

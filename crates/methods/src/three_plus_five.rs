@@ -13,8 +13,9 @@
 
 use std::cmp::Reverse;
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Filter, Profile, hash};
+use lookalike_text::{Filter, Profile};
 
 use crate::ratio::Ratio;
 use crate::spec::profile_value;

@@ -4,8 +4,8 @@
 //! the set of the document's words: documents of the Jaccard similarity `s` by words have a given tuple in common with a
 //! probability of `s^k`, and one of them with `1 − (1 − s^k)^l`.
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::hash;
 
 use crate::minhash::bands::Bands;
 use crate::minhash::{MinimaBuffers, classic};

@@ -41,7 +41,8 @@ pub(crate) fn prefix_key(word: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Profile, hash};
+    use lookalike_hash as hash;
+    use lookalike_text::{Analyser, Profile};
 
     #[test]
     fn prefix_keys_compare_as_words_do() {

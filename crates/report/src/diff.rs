@@ -358,7 +358,7 @@ fn word_offset(side: &Side<'_>, index: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::hash::Secret;
+    use lookalike_hash::Secret;
     use lookalike_text::{Analyser, Profile};
     use proptest::prelude::*;
 

@@ -197,7 +197,7 @@ fn is_template(shorter: usize, blocks: &[Block]) -> bool {
 mod tests {
     use super::*;
     use crate::diff::{View, compare};
-    use lookalike_text::hash::Secret;
+    use lookalike_hash::Secret;
     use lookalike_text::{Analyser, Features, Profile};
 
     fn read(text: &str) -> Features {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use lookalike_report::{Kind, Side, View, compare};
-//! use lookalike_text::hash::Secret;
+//! use lookalike_hash::Secret;
 //! use lookalike_text::{Analyser, Features, Profile};
 //!
 //! let (old, new) = ("Open until 3 May 2019.", "Open until 7 June 2020.");

@@ -1,7 +1,7 @@
 //! The overlap of two documents, in shingles and in characters.
 
+use lookalike_hash::Grams;
 use lookalike_text::Features;
-use lookalike_text::hash::Grams;
 use serde::Serialize;
 
 /// Shingles of two documents, and those in both.
@@ -140,7 +140,7 @@ impl CharacterPositions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::hash::Secret;
+    use lookalike_hash::Secret;
     use lookalike_text::{Analyser, Profile};
     use proptest::prelude::*;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lookalike_generate::{Kind as Edit, Plan};
+use lookalike_hash::Secret;
 use lookalike_report::{Kind, Side, View, compare};
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 /// Counts the kinds of difference found for each kind of edit.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use lookalike_text::hash::word;
+use lookalike_hash::word;
 
 use crate::engine::{EngineError, FetchedPage, Query, Results, SearchEngine};
 use crate::question::Question;

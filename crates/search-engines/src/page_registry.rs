@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use lookalike_text::hash::{Secret, digest};
+use lookalike_hash::{Secret, digest};
 
 use crate::building::BuildOptions;
 use crate::engine::EngineError;

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use lookalike_text::hash::{digest, nth};
+use lookalike_hash::{digest, nth};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::{EngineError, FetchedPage, Query, Results, SearchEngine};

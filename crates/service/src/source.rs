@@ -4,9 +4,9 @@ use std::io;
 use std::path::Path;
 
 use lookalike::engine::JobRecipe;
+use lookalike::hash::Secret;
 use lookalike::report::{Bin, SizeBin};
 use lookalike::tables::clusters::ClusterLine;
-use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 use lookalike_index::{Index, QueryBuffers};
 use serde::Serialize;

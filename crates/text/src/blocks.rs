@@ -199,7 +199,7 @@ mod x86 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cpu::Cpu;
+    use lookalike_hash::cpu::Cpu;
     use proptest::prelude::*;
 
     fn fold(cpu: Cpu, block: &[u8; 64]) -> ([u8; 64], BlockMasks) {

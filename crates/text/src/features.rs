@@ -1,13 +1,13 @@
 //! From text to features: words, their hashes, sentences.
 
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
+use lookalike_hash::{self as hash, Secret, TextWords};
 use lookalike_model::Span;
 
 use crate::class::Class;
-use crate::hash::{self, Secret};
 use crate::profile::{Profile, Segmentation};
 use crate::runs::{Alphabet, Unspaced};
-use crate::scan::{NormalisedText, Scanner};
+use crate::scan::{NormalisedText, Scanner, clear_and_reserve};
 use crate::sentences;
 use crate::stop;
 
@@ -74,7 +74,11 @@ impl Analyser {
         if let Some(segmenter) = self.segmenter {
             segments(segmenter, scanned, self.profile.alphabet);
         }
-        hash::words(scanned, hashes, self.secret.as_ref(), secret_hashes);
+        let (words, secret) = (scanned.starts.len(), self.secret.as_ref());
+        clear_and_reserve(hashes, words);
+        clear_and_reserve(secret_hashes, if secret.is_some() { words } else { 0 });
+        let NormalisedText { normal, starts, ends, long, .. } = scanned;
+        hash::words(TextWords { text: normal, starts, ends, long }, hashes, secret, secret_hashes);
         if !self.profile.keeps_all() {
             features.retain(|word, hash| self.filter.keeps(word, hash));
         }

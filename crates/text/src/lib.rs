@@ -19,18 +19,14 @@
 //! - [`extract`]: charset, HTML, e-mail and wiki markup become plain text
 //! - [`profile`]: named recipes from text to words
 //! - [`features`]: words, their hashes, sentences
-//! - [`hash`]: the hash functions of words and of windows of words
 //! - [`script`]: which script a text is written in
 //! - [`stop`]: function words, a short list per language
-//! - [`cpu`]: what this machine's processor can do
 //! - `scan`, `blocks`, `normal`, `runs`, `sentences`, `class`: the steps in between
 
 mod blocks;
 mod class;
-pub mod cpu;
 pub mod extract;
 pub mod features;
-pub mod hash;
 mod normal;
 pub mod profile;
 mod runs;

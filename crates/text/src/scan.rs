@@ -13,11 +13,11 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use lookalike_hash::cpu::Cpu;
 use lookalike_model::SpanMap;
 
 use crate::blocks::{Blocks, MAX_OFFSETS, Portable};
 use crate::class::{self, Class, Classes, Flags};
-use crate::cpu::Cpu;
 use crate::normal::{Form, Normaliser};
 use crate::runs::{Alphabet, Cutter, Unspaced};
 

@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use crate::hash;
+use lookalike_hash as hash;
 
 /// The languages that have a list, by their two-letter code.
 pub const LANGUAGES: [&str; 14] =

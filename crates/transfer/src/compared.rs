@@ -8,7 +8,7 @@ use lookalike::corpus::Compression;
 use lookalike::corpus::write::Sink;
 use lookalike::engine::compared::{BothCounts, MarkedDocuments, Match, Side, SideDocument};
 use lookalike::engine::{EngineError, JobRecipe, OpenJob};
-use lookalike::text::hash::Secret;
+use lookalike::hash::Secret;
 use lookalike::walk::Watch;
 use lookalike_overlap::address::{self, Matching};
 

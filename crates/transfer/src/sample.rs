@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lookalike::engine::compared::Match;
-use lookalike::text::hash;
+use lookalike::hash;
 
 /// The most similar pair of a left document by one method.
 #[derive(Debug, Clone, Copy, PartialEq)]

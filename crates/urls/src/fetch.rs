@@ -10,16 +10,17 @@ use lookalike::corpus::{Corpus, LineReader};
 use lookalike::engine::EngineError;
 use lookalike::engine::document_copy::{CopyWriter, DocumentCopy};
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
-use lookalike::engine::store::sort::{Sorted, Sorter, clear};
-use lookalike::engine::store::strings::{self, StringSorter};
 use lookalike::model::Document;
+use lookalike::store::bits::Bits;
+use lookalike::store::sort::{Sorted, Sorter, clear};
+use lookalike::store::strings::{self, StringSorter};
 use lookalike::text::extract::Extractor;
 use lookalike::text::{Analyser, Features};
 use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
 
 use crate::Context;
-use crate::fetch_request::{Bits, FetchRequest, FetchRequestCodec, StoredDocument, StoredDocumentCodec};
+use crate::fetch_request::{FetchRequest, FetchRequestCodec, StoredDocument, StoredDocumentCodec};
 use crate::join::{ADDRESS, JoinFacts, LEFT, RIGHT, wanted_name};
 use crate::keys::ParsedAddress;
 use crate::read::Side;
@@ -167,7 +168,7 @@ impl FetchOutputs<'_> {
         let copy_number = u32::try_from(number).map_err(|_| EngineError::TooMany)?;
         let stored =
             StoredDocument { group: request.group, side: side as u8, copy_number, words: page.words };
-        self.stored.push(stored.pack())
+        Ok(self.stored.push(stored.pack())?)
     }
 }
 

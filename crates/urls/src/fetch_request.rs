@@ -1,6 +1,6 @@
 //! Documents that are read a second time: for their names, or for their texts.
 
-use lookalike::engine::store::sort::Codec;
+use lookalike::store::sort::Codec;
 
 /// A request to read a document of one side again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,29 +122,8 @@ impl Codec for StoredDocumentCodec {
     }
 }
 
-/// A bit for each document of a side.
-#[derive(Debug)]
-pub(crate) struct Bits(Vec<u64>);
-
-impl Bits {
-    pub(crate) fn new(documents: u64) -> Self {
-        Bits(vec![0; documents.div_ceil(64) as usize])
-    }
-
-    /// False for documents that were not there when the bits were made.
-    pub(crate) fn get(&self, document: u64) -> bool {
-        self.0.get(document as usize / 64).is_some_and(|word| word >> (document % 64) & 1 == 1)
-    }
-
-    pub(crate) fn set(&mut self, document: u32) {
-        self.0[document as usize / 64] |= 1 << (document % 64);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use proptest::prelude::*;
 
     use super::*;
@@ -162,26 +141,6 @@ mod tests {
             StoredDocumentCodec.put(stored.pack(), &mut bytes);
             prop_assert_eq!(StoredDocument::unpack(StoredDocumentCodec.get(&bytes)), stored);
         }
-    }
-
-    proptest! {
-        #[test]
-        fn bits_are_a_set_of_documents(
-            documents in 0..300u32,
-            picked in prop::collection::vec(0..300u32, 0..50),
-        ) {
-            let picked: BTreeSet<u32> = picked.into_iter().filter(|&document| document < documents).collect();
-            let mut bits = Bits::new(documents.into());
-            picked.iter().for_each(|&document| bits.set(document));
-            let found: BTreeSet<u32> = (0..1000).filter(|&document| bits.get(document.into())).collect();
-            prop_assert_eq!(found, picked);
-        }
-    }
-
-    #[test]
-    fn bits_of_no_documents_are_all_unset() {
-        let bits = Bits::new(0);
-        assert_eq!([0, 63, 64, u64::MAX / 2].map(|document| bits.get(document)), [false; 4]);
     }
 
     #[test]

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use lookalike::engine::EngineError;
-use lookalike::engine::store::sort::{Rebased, Sorter, clear};
-use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
+use lookalike::store::sort::{Rebased, Sorter, clear};
+use lookalike::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike::walk::Stage;
 use lookalike_overlap::address::top_level;
 use serde::{Deserialize, Serialize};
@@ -339,7 +339,7 @@ fn name_of(hosts: &mut OrderedStrings, hash: u64) -> Result<String, EngineError>
 
 #[cfg(test)]
 mod tests {
-    use lookalike::engine::store::sort::Sorted;
+    use lookalike::store::sort::Sorted;
     use proptest::prelude::*;
 
     use super::*;

@@ -3,8 +3,8 @@
 //! Keys are sorted by host, then by address: groups with both sides are shared, and all that is counted for a host comes
 //! together, so that no table of hosts is in memory. A key takes 30 bytes on disk, and all sides go through one merge.
 
-use lookalike::engine::store::sort::{Codec, Rebase};
-use lookalike::text::hash::Secret;
+use lookalike::hash::Secret;
+use lookalike::store::sort::{Codec, Rebase};
 use lookalike_overlap::address::{Matching, depth, host};
 
 /// Deeper paths count as this deep.

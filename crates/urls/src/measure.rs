@@ -7,9 +7,9 @@ use std::sync::atomic::Ordering;
 use lookalike::engine::EngineError;
 use lookalike::engine::measure::{Measure, Measured};
 use lookalike::engine::pair_measurer::PairMeasurer;
-use lookalike::engine::store::file::RunWriter;
-use lookalike::engine::store::sort::{Couples, Sorted, Sorter, clear};
 use lookalike::model::{Similarity, Threshold};
+use lookalike::store::file::RunWriter;
+use lookalike::store::sort::{Couples, Sorted, Sorter, clear};
 use lookalike::walk::Stage;
 use lookalike_overlap::histogram::{self, BINS};
 use serde::{Deserialize, Serialize};
@@ -108,7 +108,7 @@ pub(crate) fn measure(ctx: &Context<'_>, fetched: &FetchFacts) -> Result<Measure
                     near: measured.reached,
                     similarity: measured.forward,
                 };
-                fates.push(&fate.encode())
+                Ok(fates.push(&fate.encode())?)
             },
         )?;
         if snapshots > 1 {

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
-use lookalike::engine::store::sort::existing;
-use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
+use lookalike::store::sort::existing;
+use lookalike::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike::tables::overlap::OverlapRow;
 use lookalike::walk::Stage;
 use lookalike_overlap::address::top_level;
@@ -173,7 +173,7 @@ impl OverlapWriter<'_> {
 
 #[cfg(test)]
 mod tests {
-    use lookalike::engine::store::file::RunWriter;
+    use lookalike::store::file::RunWriter;
     use serde_json::{Value, json};
 
     use super::*;

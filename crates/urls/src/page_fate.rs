@@ -1,7 +1,7 @@
 //! The fate of left documents in snapshots, in a file.
 
 use lookalike::engine::EngineError;
-use lookalike::engine::store::file::{Records, Run};
+use lookalike::store::file::{Records, Run};
 
 use crate::Context;
 use crate::measure::PAGE_FATES;
@@ -79,7 +79,7 @@ impl PageFateReader {
 
 #[cfg(test)]
 mod tests {
-    use lookalike::engine::store::file::RunWriter;
+    use lookalike::store::file::RunWriter;
 
     use super::*;
     use crate::fixture::Fixture;

@@ -7,8 +7,8 @@ use std::io::Write;
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
-use lookalike::engine::store::sort::existing;
-use lookalike::engine::store::strings::{self, OrderedStrings};
+use lookalike::store::sort::existing;
+use lookalike::store::strings::{self, OrderedStrings};
 use lookalike::tables::snapshots;
 use lookalike_overlap::interval::wilson;
 use lookalike_overlap::persistence::half_life;
@@ -233,7 +233,7 @@ fn by_domain(
             ordered.add(&[&(!numbers[0]).to_be_bytes(), name].concat(), numbers)?;
         }
     }
-    ordered.sorted()
+    Ok(ordered.sorted()?)
 }
 
 /// The two files.

@@ -15,10 +15,10 @@ use std::sync::atomic::Ordering;
 use lookalike::corpus::{Corpus, LineReader, Losses};
 use lookalike::engine::EngineError;
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, ShardEnd, Weight};
-use lookalike::engine::store::file::RunWriter;
-use lookalike::engine::store::sort::{Sorter, clear, existing};
-use lookalike::engine::store::strings;
 use lookalike::model::Unit;
+use lookalike::store::file::RunWriter;
+use lookalike::store::sort::{Sorter, clear, existing};
+use lookalike::store::strings;
 use lookalike::tables::urls_rejected::UrlsRejectedRow;
 use lookalike::walk::Stage;
 use serde::{Deserialize, Serialize};
@@ -273,8 +273,8 @@ impl Worker {
 
 #[cfg(test)]
 mod tests {
-    use lookalike::engine::store::file::Run;
-    use lookalike::engine::store::sort::Rebased;
+    use lookalike::store::file::Run;
+    use lookalike::store::sort::Rebased;
     use serde_json::{Value, json};
 
     use super::*;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use lookalike::engine::recipe::ReadSettings;
+use lookalike::hash;
 use lookalike::model::{Recipe, Similarity};
-use lookalike::text::hash;
 use lookalike_overlap::address::Matching;
 use serde::Serialize;
 

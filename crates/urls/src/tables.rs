@@ -1,8 +1,8 @@
 //! Stage `write`, the tables: those of hosts, domains, suffixes and top-level domains, and of what survived.
 
 use lookalike::engine::EngineError;
-use lookalike::engine::store::sort::existing;
-use lookalike::engine::store::strings::{self, OrderedStrings, StringSorter};
+use lookalike::store::sort::existing;
+use lookalike::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike::tables::{domains, survival};
 use lookalike_overlap::address::{public_suffix, registered_domain, top_level};
 use lookalike_overlap::interval::wilson;
@@ -135,7 +135,7 @@ fn hosts(
 ) -> Result<OrderedStrings, EngineError> {
     let mut runs: Vec<_> = existing(&ctx.work.run_location(ROWS))?.into_iter().take(joined.rows).collect();
     runs.extend(existing(&ctx.work.run_location(overlap::ROWS))?.into_iter().take(listed.rows));
-    OrderedStrings::merge(&ctx.work.run_location(ROWS), COLUMNS, runs)
+    Ok(OrderedStrings::merge(&ctx.work.run_location(ROWS), COLUMNS, runs)?)
 }
 
 /// Rows in the two orders in which they are written.

@@ -8,9 +8,9 @@ use arrow_array::builder::{
 use arrow_array::{ArrayRef, RecordBatch};
 use lookalike::engine::EngineError;
 use lookalike::engine::measure::{Measure, Measured};
+use lookalike::hash::{Secret, SortBuffers};
 use lookalike::model::{Document, Media, Threshold};
 use lookalike::text::extract::{ContentMode, Extractor};
-use lookalike::text::hash::{Secret, SortBuffers};
 use lookalike::text::{Analyser, Features};
 use lookalike_overlap::address::{self, Matching};
 use pyo3::prelude::*;

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use lookalike::engine::examine::Examiner;
 use lookalike::engine::recipe::{ClusterRule, Within};
 use lookalike::engine::{EngineError, JobRecipe};
-use lookalike::text::hash::Secret;
+use lookalike::hash::Secret;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 

@@ -11,8 +11,8 @@ use lookalike::engine::EngineError;
 use lookalike::engine::examine::{ExamineBuffers, Examined, Examiner};
 use lookalike::engine::keep_order;
 use lookalike::engine::spread::groups;
+use lookalike::hash::Secret;
 use lookalike::methods::Key;
-use lookalike::text::hash::Secret;
 use pyo3::prelude::*;
 use pyo3_arrow::PyRecordBatch;
 

@@ -2,7 +2,7 @@
 //!
 //! A name takes its length, 8 bytes for its end, and 8 to 16 for its entry in the table.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 /// The mark of a free entry.
 const FREE: u32 = u32::MAX;

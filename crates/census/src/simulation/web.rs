@@ -4,7 +4,7 @@
 //! leaves it goes where another link goes, so that few pages get many. Some pages have no links, though never the
 //! first of a host, and some none that lead to them: the bow tie has all of its parts.
 
-use lookalike_text::hash::{mix, nth};
+use lookalike_hash::{mix, nth};
 
 use crate::engine::{Backlinks, Links, NoAnswer, Page};
 use crate::random::Random;

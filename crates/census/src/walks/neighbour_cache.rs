@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use lookalike_text::hash::mix;
+use lookalike_hash::mix;
 
 use super::Start;
 use super::web::Walkable;

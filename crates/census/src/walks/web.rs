@@ -1,7 +1,7 @@
 //! The interface of a web that can be walked, and a graph in memory that answers as a web would: some pages cannot be fetched, and
 //! the service for in-links knows a part of them.
 
-use lookalike_text::hash::{mix, nth};
+use lookalike_hash::{mix, nth};
 
 use crate::engine::{Backlinks, Links, NoAnswer, Page};
 use crate::graph::Graph;

@@ -8,7 +8,7 @@ use lookalike::corpus::{Corpus, CorpusError, ListReader};
 use lookalike::engine::delivered::{put_on_disk, write_durably};
 use lookalike::engine::job::sweep;
 use lookalike::engine::patch::{Counts, ListKey, Patch, PatchPlan};
-use lookalike::text::hash;
+use lookalike::hash;
 use lookalike::walk::{self, Stage, Watch};
 
 use super::job::check_output_outside;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::Writer;
-use lookalike::corpus::write::sync::sync;
-use lookalike::walk::{self, WalkItem, Watch};
+use lookalike::store::sync::sync;
+use lookalike::walk::{self, WalkError, WalkItem, Watch};
 
 use super::rejections::Rejections;
 use crate::args::ConvertArgs;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     watch.check()?;
     rejections.check(written, args.work.max_rejected.unwrap_or_default())?;
     writer.finish()?;
-    sync(std::slice::from_ref(&args.output))?;
+    sync(std::slice::from_ref(&args.output)).map_err(WalkError::from)?;
     print_message(format_args!("{}: {} documents", args.output.display(), thousands(written)));
     Ok(rejections.finish(args.work.strict)?)
 }

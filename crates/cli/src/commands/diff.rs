@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lookalike::corpus::Corpus;
+use lookalike::hash::Secret;
 use lookalike::report::{Change, Comparison, Overlap, Segment, Side, View, compare, edit_similarity};
-use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 use lookalike::walk::{self, WalkError, WalkItem, Watch};
 use serde::Serialize;

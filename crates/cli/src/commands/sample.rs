@@ -6,10 +6,10 @@ use std::path::Path;
 
 use lookalike::engine::JobRecipe;
 use lookalike::generate;
+use lookalike::hash::Secret;
 use lookalike::model::Similarity;
 use lookalike::tables::removed::RemovedLine;
 use lookalike::text::extract::Extractor;
-use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features};
 
 use crate::args::TableFormat;

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lookalike::corpus::{Corpus, CorpusError, Shard};
 use lookalike::engine::{EngineError, Settings};
+use lookalike::hash::Secret;
 use lookalike::model::Rejection;
-use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features, script};
 use lookalike::walk::{self, WalkError, WalkItem, Watch};
 use serde::Serialize;

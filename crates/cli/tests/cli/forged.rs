@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lookalike::text::hash;
+use lookalike::hash;
 use serde_json::{Value, json};
 
 use super::job_support::{Decisions, decide_lines, dedup, paired};

@@ -16,7 +16,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use lookalike::text::hash;
+use lookalike::hash;
 use serde_json::Value;
 
 use super::faults::copy;

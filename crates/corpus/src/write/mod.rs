@@ -27,7 +27,6 @@
 //! - [`warc`]: records with headers, as crawlers write them
 //! - [`sink`]: compression on the way into a file
 //! - [`pending`]: the temporary file until it is whole
-//! - [`mod@sync`]: what survives a loss of power
 
 pub mod jsonl;
 #[cfg(feature = "parquet")]
@@ -36,7 +35,6 @@ pub mod pending;
 pub mod rows;
 pub mod shard;
 pub mod sink;
-pub mod sync;
 pub mod warc;
 
 use std::path::Path;

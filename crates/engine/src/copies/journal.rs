@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 

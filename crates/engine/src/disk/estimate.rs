@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use lookalike_corpus::{Corpus, Item, Origin};
+use lookalike_hash::Secret;
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Abilities, Buffers, Page, Sketch};
+use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::extract::Extractor;
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 use crate::context::Spool;
@@ -15,7 +16,6 @@ use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::HEAVY;
 use crate::recipe::JobRecipe;
 use crate::stages::sketch::Row;
-use crate::store::symbols::BlockBuilder;
 use crate::text_analysis::TextAnalyses;
 
 /// Bytes of input that the sample reads.

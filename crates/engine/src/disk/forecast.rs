@@ -4,10 +4,11 @@
 
 use std::time::{Duration, Instant};
 
+use lookalike_store::journal;
+
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::job::free_space;
-use crate::store::journal;
 
 /// The least time between two queries of the free disk space.
 const QUERY_INTERVAL: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(1) };

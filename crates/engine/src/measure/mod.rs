@@ -7,9 +7,9 @@
 mod edit;
 mod sets;
 
+use lookalike_hash::{self as hash, SortBuffers};
 use lookalike_model::{Similarity, Threshold};
 use lookalike_text::Features;
-use lookalike_text::hash::{self, SortBuffers};
 
 /// The measure of similarity in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn characters_of_words_are_symbols_of_edit_similarity() {
         let mut features = Features::default();
-        let secret = lookalike_text::hash::Secret::new(1);
+        let secret = lookalike_hash::Secret::new(1);
         lookalike_text::Analyser::with_secret(&lookalike_text::Profile::web(), &secret)
             .read("Ab, c", &mut features);
         let mut room = vec![7];

@@ -1,6 +1,6 @@
 //! Counts of the values that two sorted sequences share, and of the bits that two rows share.
 
-use lookalike_text::cpu::Cpu;
+use lookalike_hash::cpu::Cpu;
 
 /// Steps between two looks at whether the goal is still in reach.
 const STRIDE: usize = 32;
@@ -161,7 +161,7 @@ mod tests {
             even: bool,
         ) {
             let set = |seeds: &BTreeSet<u64>| -> BTreeSet<u64> {
-                seeds.iter().map(|&seed| if even { lookalike_text::hash::mix(seed) } else { seed }).collect()
+                seeds.iter().map(|&seed| if even { lookalike_hash::mix(seed) } else { seed }).collect()
             };
             let (a, b) = (set(&a), set(&b));
             let expected = Some(a.intersection(&b).count()).filter(|&count| count >= least);

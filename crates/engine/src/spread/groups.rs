@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use lookalike_store::sort::uncouple;
+
 use crate::error::EngineError;
 use crate::examine::Examiner;
 use crate::panel::PanelMethod;
 use crate::recipe::Task;
 use crate::stages::group::groups::{GroupHost, Groups, Limits, MemberFacts, SeenGroups, Tagged};
 use crate::stages::group::job_groups;
-use crate::store::sort::uncouple;
 
 /// A key of a document, with what its group must know of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,12 +9,12 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+use lookalike_hash::{self as hash, Secret};
 use lookalike_methods::lexicon::{Entry, Writer};
 use lookalike_methods::{Buffers, Survey};
 use lookalike_model::Document;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash::{self, Secret};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;

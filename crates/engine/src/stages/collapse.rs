@@ -1,13 +1,14 @@
 //! The stage `collapse`: documents with the same words in the same order become one class, led by its first.
 
+use lookalike_store::bits::Bits;
+use lookalike_store::file::{Records, Run, RunWriter};
+use lookalike_store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Bits, Catalogue};
+use crate::catalogue::Catalogue;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::stages::sketch::Row;
-use crate::store::file::{Records, Run, RunWriter};
-use crate::store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 
 /// The counts of the stage, beside the classes themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Class
             return Ok(());
         }
         ids.push((row.id, document))?;
-        if row.words > 0 { digests.push((row.digest, document)) } else { Ok(()) }
+        if row.words > 0 { Ok(digests.push((row.digest, document))?) } else { Ok(()) }
     })?;
     let ids = count_repeated_ids(ids.sorted()?, catalogue.references())?;
     let mut members = Sorter::new(ctx.run_location("members"), Couples, memory);
@@ -215,7 +216,7 @@ mod tests {
         #[test]
         fn repeated_ids_are_counted_as_by_hand(ids in prop::collection::vec(0u128..6, 0..20), references in 0u32..20) {
             let folder = tempfile::tempdir().unwrap();
-            let location = crate::store::sort::RunLocation {
+            let location = lookalike_store::sort::RunLocation {
                 folder: folder.path().to_owned(),
                 name: "ids".to_owned(),
                 stamp: 1,
@@ -263,7 +264,7 @@ mod tests {
         let catalogue = Catalogue::load(&ctx).unwrap();
         collapse(&ctx, &catalogue).unwrap();
         let bits = represented(&ctx, &catalogue).unwrap();
-        assert_eq!((0..5).filter(|&document| bits.get(document)).collect::<Vec<_>>(), [2, 4]);
+        assert_eq!((0..5u32).filter(|&document| bits.get(document)).collect::<Vec<_>>(), [2, 4]);
     }
 
     #[test]

@@ -24,6 +24,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use lookalike_store::file::{Label, RandomAccess, Records, Run, RunWriter};
+use lookalike_store::sort::{Codec, Couples, Posting, Postings, Sorter, clear, couple, uncouple};
+use lookalike_store::strings::StringSorter;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Catalogue, id_and_address, take_names};
@@ -32,9 +35,6 @@ use crate::error::EngineError;
 use crate::keep_order;
 use crate::recipe::Order;
 use crate::stages::sketch::{self, NO_FIELD, Row};
-use crate::store::file::{Label, RandomAccess, Records, Run, RunWriter};
-use crate::store::sort::{Codec, Couples, Posting, Postings, Sorter, clear, couple, uncouple};
-use crate::store::strings::StringSorter;
 
 const PLACES: &str = "order.places";
 const NUMBERS: &str = "order.numbers";
@@ -118,7 +118,7 @@ fn sweep(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<(), EngineError> {
             (0..runs).try_for_each(|run| remove_if_there(&keys_of_unit(ctx, unit, method, run)))?;
         }
     }
-    ["ordering", "placing", "moving"].iter().try_for_each(|name| clear(&ctx.run_location(name)))
+    Ok(["ordering", "placing", "moving"].iter().try_for_each(|name| clear(&ctx.run_location(name)))?)
 }
 
 struct OrderStage<'c> {
@@ -190,7 +190,7 @@ impl OrderStage<'_> {
         while let Some(pair) = sorted.next()? {
             numbers.push(&uncouple(pair).1.to_le_bytes())?;
         }
-        numbers.finish()
+        Ok(numbers.finish()?)
     }
 
     /// Counts the documents of some units, their values, and the values that are numbers.
@@ -235,10 +235,10 @@ impl OrderStage<'_> {
             let mut payloads = Run::open(&path, ctx.label("payload", width))?.records();
             while reader.next()? {
                 if !numbers.take(&mut number)? {
-                    return Err(numbers.damaged("numbers are missing"));
+                    return Err(numbers.damaged("numbers are missing").into());
                 }
                 let Some(payload) = payloads.next()? else {
-                    return Err(payloads.damaged("payloads are missing"));
+                    return Err(payloads.damaged("payloads are missing").into());
                 };
                 record.clear();
                 // Bytes sort as numbers do when the highest comes first.
@@ -271,7 +271,7 @@ impl OrderStage<'_> {
             payloads.finish()?;
         }
         drop(sorted);
-        clear(&ctx.run_location("moving"))
+        Ok(clear(&ctx.run_location("moving"))?)
     }
 
     /// Writes the keys of all methods by numbers; returns how many runs each has.
@@ -348,7 +348,7 @@ impl UnitReader {
             return Ok(false);
         }
         if !take_names(&mut self.all_names, &mut self.names)? {
-            return Err(self.all_names.damaged("names are missing"));
+            return Err(self.all_names.damaged("names are missing").into());
         }
         let Some(values) = &mut self.all_values else { return Ok(true) };
         let mut length = [0; 4];
@@ -361,7 +361,7 @@ impl UnitReader {
                 Some(value)
             }
         };
-        if whole { Ok(true) } else { Err(values.damaged("values are missing")) }
+        if whole { Ok(true) } else { Err(values.damaged("values are missing").into()) }
     }
 
     fn rejected(&self) -> bool {

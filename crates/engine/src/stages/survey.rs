@@ -3,14 +3,14 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use lookalike_hash as hash;
 use lookalike_methods::{Abilities, Survey};
-use lookalike_text::hash;
+use lookalike_store::file::{Run, RunWriter};
 
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::pipeline::{self, Batch, Unit};
 use crate::stages::sketch::SketchWorker;
-use crate::store::file::{Run, RunWriter};
 
 /// The least time between two saves of what methods have learned so far.
 const SAVE_INTERVAL: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 20 });
@@ -108,7 +108,7 @@ pub(crate) fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), Engi
         writer.push(&(saved.len() as u64).to_le_bytes())?;
         writer.push(&saved)?;
     }
-    writer.finish_with_mark(u64::from(pass) << 32 | seen as u64)
+    Ok(writer.finish_with_mark(u64::from(pass) << 32 | seen as u64)?)
 }
 
 /// Gives methods back what was written down; returns how many passes are over and how many units of the next.

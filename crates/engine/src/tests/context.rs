@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
+use lookalike_store::file::RunWriter;
+use lookalike_store::sort::{Codec, couple};
 
 use super::{job, settings};
 use crate::catalogue::Catalogue;
@@ -13,8 +15,6 @@ use crate::stages::verify::star::Removal;
 use crate::stages::verify::tally::Tally;
 use crate::stages::verify::{PairFlags, Pairs, Removals};
 use crate::stages::write::{StageCounts, dedup};
-use crate::store::file::RunWriter;
-use crate::store::sort::{Codec, couple};
 use crate::walk::Watch;
 use crate::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings};
 

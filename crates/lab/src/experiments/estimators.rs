@@ -7,11 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use lookalike::hash;
 use lookalike::methods::{Setting, Sketch};
 use lookalike::model::Threshold;
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Plot, Point, Series, Value};
-use lookalike::text::{Profile, hash};
+use lookalike::text::Profile;
 
 use crate::collection::CollectionKind;
 use crate::constructed;

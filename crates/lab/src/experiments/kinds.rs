@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use lookalike::engine::document_copy::DocumentCopy;
+use lookalike::hash::{self, Secret};
 use lookalike::report::study::{Grid, Heat, Plot, Value};
 use lookalike::report::{Kind, Side, Study, View, compare};
-use lookalike::text::hash::{self, Secret};
 use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 use rayon::prelude::*;

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lookalike::engine::document_copy::DocumentCopy;
+use lookalike::hash;
 use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Origin, Plot, Point, Series, Value};
 use lookalike::report::thousands;
-use lookalike::text::{Analyser, Features, Profile, hash};
+use lookalike::text::{Analyser, Features, Profile};
 
 use super::{Experiment, ExperimentContext};
 use crate::collection::{Collection, CollectionKind, require_two_documents};

@@ -8,11 +8,11 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use lookalike::hash::Secret;
 use lookalike::methods::{Setting, Sketch};
 use lookalike::model::Threshold;
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Plot, Value};
-use lookalike::text::hash::Secret;
 use lookalike::text::{Profile, stop};
 
 use crate::collection::CollectionKind;

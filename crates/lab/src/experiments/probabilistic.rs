@@ -8,11 +8,12 @@
 use std::hint::black_box;
 use std::time::Instant;
 
+use lookalike::hash;
 use lookalike::methods::hamming::HammingTables;
 use lookalike::methods::{Key, Setting, Sketch};
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Origin, Plot, Point, Series, Value};
-use lookalike::text::{Profile, hash};
+use lookalike::text::Profile;
 
 use crate::collection::{CollectionKind, Item};
 use crate::draws::Draws;

@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use lookalike::hash;
 use lookalike::methods::{Setting, Sketch, names};
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Lines, Plot, Series, Value};
-use lookalike::text::{Profile, hash};
+use lookalike::text::Profile;
 
 use crate::collection::{CollectionKind, Item};
 use crate::draws::Draws;

@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use lookalike::hash;
 use lookalike::methods::{Method, Page, Setting, Sketch};
 use lookalike::report::Study;
 use lookalike::report::study::{Axis, Grid, Lines, Plot, Value};
-use lookalike::text::{Analyser, Features, Profile, hash};
+use lookalike::text::{Analyser, Features, Profile};
 
 use crate::collection::CollectionKind;
 use crate::draws::Draws;

@@ -4,9 +4,9 @@
 //! Tables are built over the smaller, judged side; the other is asked document by document. A pair is measured by Jaccard over
 //! the sets of words.
 
+use lookalike::hash;
 use lookalike::methods::hamming::HammingTables;
 use lookalike::methods::{Method, Page, Setting, Sketch, method};
-use lookalike::text::hash;
 use lookalike::text::{Analyser, Features, Profile};
 use lookalike::walk::Watch;
 use lookalike_overlap::address::Matching;

@@ -1,8 +1,8 @@
 //! E9: addresses that two crawls share, and their domains.
 
+use lookalike::hash;
 use lookalike::report::Study;
 use lookalike::report::study::{Grid, Value};
-use lookalike::text::hash;
 use lookalike_overlap::address::Matching;
 use lookalike_overlap::domains::{Tally, names};
 use lookalike_overlap::shared::shared;

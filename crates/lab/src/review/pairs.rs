@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use lookalike::hash::Secret;
 use lookalike::report::{Comparison, Side, View, compare};
-use lookalike::text::hash::Secret;
 use lookalike::text::{Analyser, Features, Profile};
 use serde::Deserialize;
 

@@ -13,8 +13,8 @@
 //! Of each query's results a few are looked at, as many as [`crate::sampling`] does, and stand for all.
 
 use lookalike_census::{Estimate, Random, pool_sums};
+use lookalike_hash as hash;
 use lookalike_search_engines::EngineError;
-use lookalike_text::hash;
 
 use super::{Baseline, Plan, unless_spent};
 use crate::engine_client::{EngineClient, WordResult};

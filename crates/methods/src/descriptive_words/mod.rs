@@ -26,8 +26,9 @@ mod select;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use lookalike_hash as hash;
 use lookalike_model::{Recipe, Threshold};
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 use self::quality::{FrequencyDistribution, WordThreshold};
 use self::sample::{ByteReader, Sample};

@@ -2,7 +2,7 @@
 //!
 //! A set of lexicons is a number: bit 0 stands for the whole lexicon, bit i for the ith randomised one.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use super::range::Range;
 use crate::Lexicon;

@@ -21,8 +21,9 @@ mod range;
 
 use std::sync::{Arc, OnceLock};
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 use sha1::{Digest, Sha1};
 
 use self::members::{Bootstrap, MAX_LEXICONS, WordDropout, stability};

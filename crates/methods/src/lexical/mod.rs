@@ -183,7 +183,7 @@ impl Advising for Lexical {
 mod tests {
     use super::*;
     use crate::method;
-    use lookalike_text::hash;
+    use lookalike_hash as hash;
 
     /// The words that make the signature of each document of the toy collection, and the CRC-32 of them.
     fn toy(name: &str, weight: &'static Weight) -> Vec<(String, u64)> {

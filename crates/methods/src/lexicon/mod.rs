@@ -326,7 +326,8 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Profile, hash};
+    use lookalike_hash as hash;
+    use lookalike_text::{Analyser, Profile};
 
     fn read(text: &str) -> Features {
         let mut features = Features::default();

@@ -1,7 +1,7 @@
 //! Bands: how many values make a key, and how many keys a document gets.
 
+use lookalike_hash as hash;
 use lookalike_model::Threshold;
-use lookalike_text::hash;
 
 use crate::{Key, MethodError, Spec};
 

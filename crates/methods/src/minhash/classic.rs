@@ -1,6 +1,6 @@
 //! The textbook family: value `i` is the least `h_i` of all shingles, one hash per value and shingle.
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 use super::MinimaBuffers;
 
@@ -42,7 +42,7 @@ pub(crate) fn minima_by(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::hash::{Grams, word};
+    use lookalike_hash::{Grams, word};
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 

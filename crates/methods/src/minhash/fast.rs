@@ -7,7 +7,7 @@
 //! through. The share of equal bins is an unbiased estimate of the Jaccard similarity with a variance not above that
 //! of independent functions.
 
-use lookalike_text::hash::{self, Grams};
+use lookalike_hash::{self as hash, Grams};
 
 use super::MinimaBuffers;
 

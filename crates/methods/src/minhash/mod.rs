@@ -302,7 +302,8 @@ fn quantile(trials: usize, success: f64, error: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lookalike_text::{Analyser, Profile, hash};
+    use lookalike_hash as hash;
+    use lookalike_text::{Analyser, Profile};
     use proptest::prelude::*;
 
     fn make(text: &str, setting: &Setting) -> Box<dyn Method> {

@@ -111,7 +111,7 @@ mod tests {
             let method = crate::method(name, &Setting::default()).unwrap();
             assert!(method.abilities().sentences);
             let of = |text: &str| toy::signature(&*method, &toy::read(&Profile::yandex(), text));
-            assert_eq!(of("Roses bloom."), lookalike_text::hash::word(b"roses bloom"), "{name}");
+            assert_eq!(of("Roses bloom."), lookalike_hash::word(b"roses bloom"), "{name}");
             assert_eq!(of("Roses bloom. Tulips. Roses bloom!"), of("Tulips. Roses bloom."), "{name}");
             assert_eq!(of("The."), 0, "{name}");
         }

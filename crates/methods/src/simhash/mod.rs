@@ -513,8 +513,9 @@ fn words(payload: &[u8]) -> impl Iterator<Item = u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_hash as hash;
     use lookalike_model::Similarity;
-    use lookalike_text::{Analyser, Features, Profile, hash};
+    use lookalike_text::{Analyser, Features, Profile};
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {

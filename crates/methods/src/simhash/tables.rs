@@ -7,7 +7,7 @@
 
 use std::fmt;
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 
 /// Bits of a fingerprint, as many words as it has; a set bit belongs to the key.
 type Mask = Vec<u64>;

@@ -4,8 +4,8 @@
 //! times, for processors with narrow and with wide instructions, and chosen when the program runs: what is shipped is as
 //! fast as what is built for one machine, and all of them come to the same numbers.
 
-use lookalike_text::cpu::Cpu;
-use lookalike_text::hash;
+use lookalike_hash as hash;
+use lookalike_hash::cpu::Cpu;
 
 use super::MAX_WORDS;
 use super::votes::{BLOCK, BitCounts, Votes};

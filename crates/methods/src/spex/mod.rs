@@ -233,7 +233,8 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use lookalike_text::{Analyser, Features, hash};
+    use lookalike_hash as hash;
+    use lookalike_text::{Analyser, Features};
     use proptest::prelude::*;
 
     fn make(text: &str) -> Box<dyn Method> {

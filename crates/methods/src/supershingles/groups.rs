@@ -1,7 +1,8 @@
 //! Groups of minima, each hashed to one value: what super-shingles and mega-shingles are made of.
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::{Profile, hash};
+use lookalike_text::Profile;
 
 use crate::minhash::rabin::Functions;
 use crate::minhash::{MinimaBuffers, classic};

@@ -8,8 +8,8 @@
 
 mod groups;
 
+use lookalike_hash as hash;
 use lookalike_model::Recipe;
-use lookalike_text::hash;
 
 pub(crate) use self::groups::{GroupBuffers, Groups, PARAMETERS, pairs};
 use crate::{

@@ -1,11 +1,11 @@
 //! A report like that of a real run, from generated pages.
 
 use lookalike_generate::{Plan, PlantedPair};
+use lookalike_hash::Secret;
 use lookalike_model::Similarity;
 use lookalike_model::{BigCluster, Section, SourceCounts};
 use lookalike_report::{Bin, Counts, Measure, PairSample, PairSide, Report, Side, SizeBin, View, compare};
 use lookalike_text::extract::{ContentMode, Extractor};
-use lookalike_text::hash::Secret;
 use lookalike_text::{Analyser, Features, Profile};
 
 const THRESHOLD: f64 = 0.8;

@@ -211,7 +211,7 @@ impl Description {
         let asked = (&self.search, &self.all, &self.any, self.lowercase, &self.fetch, &self.has);
         let read = (&self.urls, &self.claimed, &self.more, &self.text, &self.has_value);
         let parts = format!("{:?}", (asked, read));
-        format!("{:032x}", lookalike_text::hash::digest(parts.as_bytes()))
+        format!("{:032x}", lookalike_hash::digest(parts.as_bytes()))
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn plain(documents: u64) -> Vec<Page> {
     let page = |number: u64| {
         let words: Vec<String> = (0..20 + number % 30)
             .map(|place| {
-                let draw = lookalike_text::hash::mix(number * 1_000 + place);
+                let draw = lookalike_hash::mix(number * 1_000 + place);
                 // Few words are frequent and many are rare.
                 let unit = (draw >> 11) as f64 / (1u64 << 53) as f64;
                 word(2_000_f64.powf(unit) as u64 - 1)

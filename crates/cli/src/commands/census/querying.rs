@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use lookalike::corpus::Corpus;
-use lookalike::text::hash;
+use lookalike::hash;
 use lookalike::walk::{self, WalkItem, Watch};
 use lookalike_live_census::{FieldError, OwnCorpus};
 use lookalike_search_engines::caller::Watcher;

@@ -117,7 +117,7 @@ fn common_suffix(a: &[u64], b: &[u64]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use lookalike_text::hash::nth;
+    use lookalike_hash::nth;
     use proptest::prelude::*;
     use rapidfuzz::distance::lcs_seq;
 

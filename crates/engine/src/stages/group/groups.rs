@@ -14,13 +14,13 @@
 
 use std::collections::BTreeSet;
 
+use lookalike_hash as hash;
 use lookalike_methods::{Abilities, Member, Method};
-use lookalike_text::hash;
+use lookalike_store::sort::couple;
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::error::EngineError;
 use crate::panel::PanelMethod;
-use crate::store::sort::couple;
 
 /// Neighbours that a member of a giant group is paired with, on either account.
 const NEIGHBOURS: usize = 8;
@@ -489,9 +489,9 @@ mod tests {
     use crate::panel::Panel;
     use crate::recipe::Combine;
     use crate::recipe::{JobRecipe, Task};
-    use crate::store::sort::uncouple;
     use lookalike_methods::{Grouping, Page, QueryKeys, Score, Sketch, Splitting};
     use lookalike_model::Recipe;
+    use lookalike_store::sort::uncouple;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use lookalike_store::file::RunWriter;
+use lookalike_store::sort::{Codec, Couples, RunLocation, Sorted, Sorter, existing};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::groups::{GroupHost, MemberFacts, Tagged};
@@ -13,8 +15,6 @@ use crate::error::EngineError;
 use crate::job::free_space;
 use crate::panel::PanelMethod;
 use crate::recipe::Task;
-use crate::store::file::RunWriter;
-use crate::store::sort::{Codec, Couples, RunLocation, Sorted, Sorter, existing};
 
 /// Returns the location of the sorted pairs of a method.
 pub(super) fn pairs_location(ctx: &Context<'_>, method: usize) -> RunLocation {
@@ -131,11 +131,11 @@ impl GroupHost for JobGroupHost<'_> {
     }
 
     fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
-        self.pairs.push(pair)
+        Ok(self.pairs.push(pair)?)
     }
 
     fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
-        self.back.as_mut().map_or(Ok(()), |back| back.push(pair))
+        Ok(self.back.as_mut().map_or(Ok(()), |back| back.push(pair))?)
     }
 
     fn writes_giants(&self) -> bool {
@@ -147,11 +147,11 @@ impl GroupHost for JobGroupHost<'_> {
         for &(document, _) in group {
             giants.push(&(document + 1).to_le_bytes())?;
         }
-        giants.push(&0u32.to_le_bytes())
+        Ok(giants.push(&0u32.to_le_bytes())?)
     }
 
     fn checkpoint(&mut self, key: u64) -> Result<(), EngineError> {
-        self.pairs.checkpoint(key)
+        Ok(self.pairs.checkpoint(key)?)
     }
 }
 
@@ -160,10 +160,10 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::stages::collapse;
-    use crate::store::file::Run;
-    use crate::store::sort::couple;
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
+    use lookalike_store::file::Run;
+    use lookalike_store::sort::couple;
 
     /// Makes the host of the only method of a job whose documents are sketched and collapsed.
     fn with_host(test: &StageTest, work: impl FnOnce(&Context<'_>, JobGroupHost<'_>)) {

@@ -14,19 +14,20 @@ mod sides;
 use std::sync::atomic::Ordering;
 
 use lookalike_methods::DirectedKeyCounts;
+use lookalike_store::bits::Bits;
+use lookalike_store::file::{Label, Records, Run, RunWriter};
+use lookalike_store::journal;
+use lookalike_store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
 use serde::{Deserialize, Serialize};
 
 use self::groups::{Groups, Limits, SeenGroups};
 use self::job_groups::JobGroupHost;
-use crate::catalogue::{Bits, Catalogue};
+use crate::catalogue::Catalogue;
 use crate::context::{Context, remove_if_there};
 use crate::disk::forecast::DiskForecast;
 use crate::error::EngineError;
 use crate::panel::SharedKeys;
 use crate::stages::collapse;
-use crate::store::file::{Label, Records, Run, RunWriter};
-use crate::store::journal;
-use crate::store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
 
 /// The counts of the stage, beside the candidates themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -265,7 +266,7 @@ fn write_pairs(
         count += 1;
         bytes.clear();
         Candidate { a, b, shared }.encode(1, &mut bytes);
-        writer.push(&bytes)
+        Ok(writer.push(&bytes)?)
     };
     let mut pairs = CountedPairs::new(pairs)?;
     let mut back = back.map(CountedPairs::new).transpose()?;
@@ -369,9 +370,9 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::recipe::{Combine, Task};
-    use crate::store::sort::{Sorter, couple};
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
+    use lookalike_store::sort::{Sorter, couple};
 
     #[test]
     fn candidates_are_read_back() {

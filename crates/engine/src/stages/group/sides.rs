@@ -3,7 +3,9 @@
 //! Documents of the left side have the lowest numbers. Equal documents are one class, which its first document stands for: one of
 //! the left side may stand for documents of the right side as well, never the other way round.
 
-use crate::catalogue::{Bits, Catalogue};
+use lookalike_store::bits::Bits;
+
+use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::collapse;

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 use lookalike_methods::lexicon::{LexiconError, Reader, Writer};
 use lookalike_methods::{Buffers, Learning, Lexicon, LexiconDetail, Page};
+use lookalike_store::journal;
 use lookalike_text::Profile;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -26,7 +27,6 @@ use crate::pipeline::Batch;
 use crate::recipe::{JobRecipe, profile_of};
 use crate::stages::sketch::SketchWorker;
 use crate::stages::survey::walk;
-use crate::store::journal;
 
 /// The totals of a count of words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
-    use lookalike_text::hash;
+    use lookalike_hash as hash;
 
     #[test]
     fn a_fingerprint_is_that_of_all_bytes() {

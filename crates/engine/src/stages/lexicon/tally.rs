@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use lookalike_methods::lexicon::{BINS, Entry, Reader, Writer, bin};
 use lookalike_methods::{Buffers, Page, words};
 use lookalike_model::Recipe;
+use lookalike_store::journal;
 use lookalike_text::Profile;
 use serde::{Deserialize, Serialize};
 
 use super::{WordTotals, broken};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::store::journal;
 
 /// Tables, each for the words whose hashes begin with its number.
 const TABLES: usize = 64;
@@ -384,7 +384,7 @@ impl Tally {
 /// Ends a part, and notes what it is known by, since nothing in it would tell that it did not survive.
 fn finish_part(writer: Writer<BufWriter<File>>, path: &Path) -> Result<(), EngineError> {
     writer.finish(0, 0).map_err(|error| broken(path, error))?;
-    journal::note_sum(path)
+    Ok(journal::note_sum(path)?)
 }
 
 fn table_of(hash: u64) -> usize {
@@ -477,7 +477,7 @@ mod tests {
         fn a_table_counts_like_a_map(words in prop::collection::vec((0u64..4, 1u32..9, 0..BINS as u8), 0..200)) {
             let (mut table, mut expected, mut found) = (Table::default(), Plain::new(), Plain::new());
             for &(word, count, bin) in &words {
-                let hash = lookalike_text::hash::mix(word);
+                let hash = lookalike_hash::mix(word);
                 table.take(hash, &format!("word{word}"), count, bin);
                 let (documents, occurrences, bins) = expected.entry(hash).or_default();
                 *documents += 1;
@@ -486,7 +486,7 @@ mod tests {
             }
             table
                 .drain(|entry| {
-                    let spelled = (0..4u64).find(|&word| lookalike_text::hash::mix(word) == entry.hash);
+                    let spelled = (0..4u64).find(|&word| lookalike_hash::mix(word) == entry.hash);
                     assert_eq!(spelled.map(|word| format!("word{word}")), Some(entry.word.clone()));
                     plain(&mut found, entry)
                 })

@@ -15,7 +15,7 @@
 //!
 //! While it is written, `u000000.begun` says how far the last checkpoint came.
 
-mod bloom;
+mod key_filter;
 mod unit;
 
 use std::collections::BTreeMap;
@@ -23,22 +23,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
+use lookalike_hash::{self as hash, Secret};
 use lookalike_methods::{Buffers, Key, Page, Sketch};
 use lookalike_model::{Document, Reason, RecordPosition};
+use lookalike_store::facts;
+use lookalike_store::sort::Posting;
+use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::Features;
 use lookalike_text::extract::Extractor;
-use lookalike_text::hash::{self, Secret};
 use serde::{Deserialize, Serialize};
 
-use self::bloom::BloomFilter;
+use self::key_filter::KeyFilter;
 use crate::context::{Context, RereadAccess};
 use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::{self, Batch, BufferPool, HEAVY, Record, Unit, Weight};
 use crate::recipe::{Keep, Order, Task, Within};
-use crate::store::facts;
-use crate::store::sort::Posting;
-use crate::store::symbols::BlockBuilder;
 use crate::text_analysis::TextAnalyses;
 
 /// The fixed-width record kept for each document.
@@ -187,7 +187,7 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
         }
         if compares && part.first != corpora[0].first {
             let other = &corpora[0];
-            key_filter = Some(BloomFilter::of(ctx, other.first..other.first + other.units.len())?);
+            key_filter = Some(KeyFilter::of(ctx, other.first..other.first + other.units.len())?);
         }
         part.sketch(ctx, &todo, key_filter.as_ref())?;
     }
@@ -222,7 +222,7 @@ impl CorpusUnits<'_> {
         &self,
         ctx: &Context<'_>,
         todo: &[usize],
-        key_filter: Option<&BloomFilter>,
+        key_filter: Option<&KeyFilter>,
     ) -> Result<(), EngineError> {
         let stretches: Vec<_> = todo.iter().map(|&index| self.units[index].clone()).collect();
         let shape = ctx.shape();
@@ -254,7 +254,7 @@ struct KeepOptions<'s> {
     /// True if the symbols that it is measured by are kept.
     spooled: bool,
     /// Only keys that pass; nothing else of a document that has none.
-    key_filter: Option<&'s BloomFilter>,
+    key_filter: Option<&'s KeyFilter>,
 }
 
 impl ShardMeta {
@@ -737,7 +737,8 @@ impl Group {
     }
 }
 
-/// The host of an address.
+/// The host of an address, which may have no scheme: documents are grouped by it, so it stays as it is. `overlap::address::host` asks for a
+/// scheme and trims dots.
 pub(crate) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -766,12 +767,12 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::catalogue::Catalogue;
-    use crate::store::file::Run;
-    use crate::store::sort::{Codec, Postings};
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
     use lookalike_corpus::Format;
     use lookalike_model::Media;
+    use lookalike_store::file::Run;
+    use lookalike_store::sort::{Codec, Postings};
 
     #[test]
     fn rows_are_read_back() {

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use lookalike_store::file::{Label, RunWriter, WriterCheckpoint};
+use lookalike_store::sort::{Postings, RunLocation, Sorter, clear};
+use lookalike_store::symbols;
 use serde::{Deserialize, Serialize};
 
 use super::{MethodCounts, Row, ShardMeta, SketchedBatch, UnitMeta, unit_file};
@@ -17,9 +20,6 @@ use crate::error::EngineError;
 use crate::panel::PanelMethod;
 use crate::pipeline::{BufferPool, Feed, ResumePoint};
 use crate::recipe::{Order, Task};
-use crate::store::file::{Label, RunWriter, WriterCheckpoint};
-use crate::store::sort::{Postings, RunLocation, Sorter, clear};
-use crate::store::symbols;
 
 /// The files of a unit beside its key runs and the one that says it is done.
 const FILES: [&str; 6] = ["docs", "names", "payload", "spool", "rejected", "values"];
@@ -211,9 +211,8 @@ impl<'c> UnitWriter<'c> {
         for (file, writer) in self.writers() {
             files.insert(file.to_owned(), writer.checkpoint()?);
         }
-        let runs: Result<Vec<usize>, EngineError> =
-            self.keys.iter_mut().map(Sorter::checkpoint_all).collect();
-        self.meta.key_runs = runs?;
+        let runs = self.keys.iter_mut().map(Sorter::checkpoint_all);
+        self.meta.key_runs = runs.collect::<Result<_, _>>()?;
         let (meta, open, records) = (self.meta.clone(), self.open.clone(), self.records);
         self.ctx.save(&checkpoint_name(self.unit), &Checkpoint { meta, open, records, files })?;
         self.last = Instant::now();

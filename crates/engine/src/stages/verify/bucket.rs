@@ -2,6 +2,8 @@
 
 use lookalike_methods::Score;
 use lookalike_model::{Similarity, Threshold};
+use lookalike_store::file::RunWriter;
+use lookalike_store::sort::{Codec, couple};
 use rayon::prelude::*;
 
 use super::neighbours::NeighbourLists;
@@ -17,8 +19,6 @@ use crate::keep_order::KeepOrder;
 use crate::measure::{Measure, Measured};
 use crate::recipe::{ClusterRule, Task};
 use crate::stages::group::Candidate;
-use crate::store::file::RunWriter;
-use crate::store::sort::{Codec, couple};
 
 /// A pair as its file has it.
 type PairItem = <Pairs as Codec>::Item;
@@ -158,7 +158,7 @@ pub(super) fn put_pairs(
     let mut bytes = [0; 26];
     pairs.into_iter().try_for_each(|pair| {
         Pairs.put(pair, &mut bytes);
-        writer.push(&bytes)
+        Ok(writer.push(&bytes)?)
     })
 }
 

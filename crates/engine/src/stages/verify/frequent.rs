@@ -6,7 +6,7 @@
 //! their rows share and what is left of their sets does. Which shingles are bits matters for nothing but speed: they are
 //! found in a sample.
 
-use lookalike_text::hash::{SortBuffers, append_sorted};
+use lookalike_hash::{SortBuffers, append_sorted};
 
 /// Most shingles that become bits: a row is 1 KiB then.
 const MAX_FREQUENT: usize = 8192;
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn the_most_frequent_values_become_bits_where_there_are_too_many() {
-        let many: Vec<u64> = (0..MAX_FREQUENT as u64 + 100).map(lookalike_text::hash::mix).collect();
+        let many: Vec<u64> = (0..MAX_FREQUENT as u64 + 100).map(lookalike_hash::mix).collect();
         let often = many[MAX_FREQUENT + 50];
         let sets = [many.as_slice(), &many, &[often]];
         let frequent = Frequent::find(sets.into_iter()).unwrap();

@@ -30,7 +30,11 @@ pub(crate) mod tally;
 use std::sync::{Mutex, PoisonError};
 
 use bucket::{PartJudge, PartResult};
-use lookalike_text::hash::SortBuffers;
+use lookalike_hash::SortBuffers;
+use lookalike_store::bits::Bits;
+use lookalike_store::file::{Records, Run, RunWriter};
+use lookalike_store::sort::{Codec, Couples, couple, uncouple};
+use lookalike_store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
 #[cfg(test)]
 pub(crate) use neighbours::NeighbourLists;
 use oversized::OversizedComponent;
@@ -41,7 +45,7 @@ use sets::{Piece, Resident};
 use star::Removal;
 use tally::Tally;
 
-use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::catalogue::{Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
@@ -52,9 +56,6 @@ use crate::recipe::{ClusterRule, Task};
 use crate::reread::{Rereader, ShardReaders};
 use crate::stages::collapse;
 use crate::stages::group::{self, Candidate};
-use crate::store::file::{Records, Run, RunWriter};
-use crate::store::sort::{Codec, Couples, couple, uncouple};
-use crate::store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
 
 /// Most buckets that are filled in one pass: each has open files and a block being built.
 const MAX_OPEN_BUCKETS: usize = 48;
@@ -137,7 +138,7 @@ fn distribute(
     let open = |what: &'static str, width: usize| -> Result<Vec<RunWriter>, EngineError> {
         let create =
             |&bucket: &u32| RunWriter::create(&bucket_file(ctx, bucket, what), ctx.label(what, width));
-        buckets.iter().map(create).collect()
+        Ok(buckets.iter().map(create).collect::<Result<_, _>>()?)
     };
     let mut pairs = open("candidates", Candidate::label(ctx).width)?;
     let mut records = group::open_candidates(ctx)?;
@@ -149,7 +150,7 @@ fn distribute(
     pairs.into_iter().try_for_each(RunWriter::finish)?;
     let mut equals = open(Couples::KIND, Couples.width())?;
     collapse::class_members(ctx, |leader, member| match of(leader) {
-        Some(place) => equals[place].push(&couple(leader, member).to_le_bytes()),
+        Some(place) => Ok(equals[place].push(&couple(leader, member).to_le_bytes())?),
         None => Ok(()),
     })?;
     equals.into_iter().try_for_each(RunWriter::finish)?;
@@ -444,7 +445,7 @@ fn write_results(
     }
     let mut writer = RunWriter::create(target, Pairs::label(ctx))?;
     bucket::put_pairs(pairs, &mut writer)?;
-    writer.finish()
+    Ok(writer.finish()?)
 }
 
 /// Equal documents that are near no others: all but the first in keep order are removed. A class may have any number of documents,
@@ -479,7 +480,7 @@ fn isolated_classes(
             remove(member)?;
         }
     }
-    removals.finish()
+    Ok(removals.finish()?)
 }
 
 fn write_removals(
@@ -490,7 +491,7 @@ fn write_removals(
     removals.sort_unstable_by_key(|removal| removal.document);
     let mut writer = RunWriter::create(target, Removals::label(ctx))?;
     removals.into_iter().try_for_each(|removal| writer.push(&Removals::encode(removal)))?;
-    writer.finish()
+    Ok(writer.finish()?)
 }
 
 /// Removals in files: document, witness, neighbour, similarity.
@@ -498,7 +499,7 @@ fn write_removals(
 pub(crate) struct Removals;
 
 impl Removals {
-    pub(crate) fn label(ctx: &Context<'_>) -> crate::store::file::Label {
+    pub(crate) fn label(ctx: &Context<'_>) -> lookalike_store::file::Label {
         ctx.label(Removals::KIND, Removals.width())
     }
 
@@ -559,7 +560,7 @@ pub(crate) fn swapped(flags: PairFlags) -> PairFlags {
 }
 
 impl Pairs {
-    pub(crate) fn label(ctx: &Context<'_>) -> crate::store::file::Label {
+    pub(crate) fn label(ctx: &Context<'_>) -> lookalike_store::file::Label {
         ctx.label(Pairs::KIND, Pairs.width())
     }
 }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 use std::path::Path;
 
+use lookalike_store::file::{RandomAccess, Run, RunWriter};
+use lookalike_store::sort::{Codec, Sorter, existing};
+
 use super::star::{Adjacency, Neighbour};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
-use crate::store::file::{RandomAccess, Run, RunWriter};
-use crate::store::sort::{Codec, Sorter, existing};
 
 /// The neighbours of every node, in memory.
 pub(crate) struct NeighbourLists {
@@ -94,7 +95,7 @@ impl EdgeWriter {
     pub(super) fn push(&mut self, ends: [(u32, Neighbour); 2]) -> Result<(), EngineError> {
         ends.into_iter().try_for_each(|(node, entry)| {
             let flags = u8::from(entry.measured) | u8::from(entry.reached) << 1;
-            self.sorter.push((node, entry.node, entry.similarity.to_bits(), flags))
+            Ok(self.sorter.push((node, entry.node, entry.similarity.to_bits(), flags))?)
         })
     }
 

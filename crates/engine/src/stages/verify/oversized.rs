@@ -11,6 +11,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use lookalike_model::Threshold;
+use lookalike_store::file::{Records, RunWriter};
+use lookalike_store::sort::{Codec, Sorter, existing};
 use rayon::prelude::*;
 
 use super::bucket::{self, BATCH_PAIRS, DocumentPair, PairView, put_pair};
@@ -28,8 +30,6 @@ use crate::measure::Measured;
 use crate::panel::MOST_METHODS;
 use crate::recipe::{ClusterRule, Keep, Task};
 use crate::stages::group::Candidate;
-use crate::store::file::{Records, RunWriter};
-use crate::store::sort::{Codec, Sorter, existing};
 
 /// Bytes that a document takes while it waits to be decided, and while it is put into an order by something else than its number.
 const PER_CONTENDER: u64 = 36;
@@ -102,7 +102,7 @@ impl<'c> OversizedComponent<'c> {
         };
         self.process_candidates(candidates, tally, &mut edges, &mut pairs)?;
         if let Some(pairs) = pairs {
-            return pairs.finish();
+            return Ok(pairs.finish()?);
         }
         let path = ctx.file("neighbours");
         let mut neighbours = edges.finish(ctx, self.documents.len(), &path)?;
@@ -114,7 +114,7 @@ impl<'c> OversizedComponent<'c> {
         let contenders = self.contenders(members)?;
         let contenders = keep_order.contenders(&mut self.lookup, contenders)?;
         let mut removals = Sorter::new(ctx.run_location("oversized"), Removals, self.memory as usize / 8);
-        let mut take = |removal| removals.push(Removals::item(removal));
+        let mut take = |removal| Ok(removals.push(Removals::item(removal))?);
         self.decide(&contenders, &mut neighbours, tally, &mut take)?;
         let (mut sorted, mut bytes) = (removals.sorted()?, [0; 20]);
         let mut writer = RunWriter::create(target, Removals::label(ctx))?;
@@ -133,7 +133,7 @@ impl<'c> OversizedComponent<'c> {
         let mut contenders: Vec<(u32, u32)> =
             self.documents.iter().enumerate().map(|(place, &document)| (document, place as u32)).collect();
         while let Some(bytes) = members.next()? {
-            let (leader, member) = crate::store::sort::uncouple(crate::store::sort::Couples.get(bytes));
+            let (leader, member) = lookalike_store::sort::uncouple(lookalike_store::sort::Couples.get(bytes));
             if let Ok(place) = self.documents.binary_search(&leader) {
                 contenders.push((member, place as u32));
             }
@@ -447,11 +447,11 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::stages::verify::star::Removal;
-    use crate::store::file::Run;
-    use crate::store::sort::{Couples, couple};
-    use crate::store::symbols::{BlockBuilder, SpoolWriter};
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
+    use lookalike_store::file::Run;
+    use lookalike_store::sort::{Couples, couple};
+    use lookalike_store::symbols::{BlockBuilder, SpoolWriter};
     use proptest::prelude::*;
 
     proptest! {

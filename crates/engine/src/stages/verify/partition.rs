@@ -1,9 +1,10 @@
 //! Components of candidates, packed into buckets.
 
 use lookalike_model::Similarity;
+use lookalike_store::bits::Bits;
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{Bits, Catalogue};
+use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::collapse;

@@ -7,19 +7,20 @@
 use std::cmp::Reverse;
 
 use lookalike_model::Similarity;
+use lookalike_store::bits::{Bits, RankedBits};
+use lookalike_store::file::Records;
 use rayon::prelude::*;
 
 use super::bucket::{BATCH_PAIRS, PairView};
 use super::needs_records;
 use super::partition::{DisjointSets, NONE, set_bytes};
 use super::sets::Resident;
-use crate::catalogue::{Bits, Catalogue, Lookup, RankedBits};
+use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::SharedKeys;
 use crate::stages::group::Candidate;
-use crate::store::file::Records;
 
 /// Whole components, and all that decides their documents.
 #[derive(Debug, Default)]
@@ -99,7 +100,7 @@ fn promising(
     ranks: RankedBits,
     mut records: Records,
 ) -> Result<PromisingPairs, EngineError> {
-    let resident = Resident::with_records(ctx, lookup, ranks.documents())?;
+    let resident = Resident::with_records(ctx, lookup, ranks.numbers())?;
     let view = PairView::new(ctx, &resident, None, lookup)?;
     let (mut pairs, mut shared, mut some) = (Vec::new(), Vec::new(), Vec::new());
     loop {
@@ -240,7 +241,7 @@ mod tests {
     #[test]
     fn parts_have_whole_components_and_their_equal_documents() {
         let documents = vec![10, 11, 12, 13, 14];
-        let mut bits = Bits::new(20);
+        let mut bits = Bits::new(20u32);
         documents.iter().for_each(|&document| bits.set(document));
         let shared = |keys| [keys, 0, 0, 0, 0, 0, 0, 0];
         let promising = PromisingPairs {

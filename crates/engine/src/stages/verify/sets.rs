@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use lookalike_hash::SortBuffers;
 use lookalike_model::Threshold;
-use lookalike_text::hash::SortBuffers;
+use lookalike_store::symbols::{Block, SpoolAccess, SpoolReader};
 use rayon::prelude::*;
 
 use super::frequent::Frequent;
@@ -14,7 +15,6 @@ use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::measure::{DividedSet, Measure, Measured};
-use crate::store::symbols::{Block, SpoolAccess, SpoolReader};
 
 /// Symbols that wait to be prepared together, by all threads.
 const PENDING_SYMBOLS: usize = 1 << 20;
@@ -353,7 +353,7 @@ impl SpooledDocuments {
             self.spool.read(offset, &mut block)?;
             block.documents(&mut buffer, inside, |document, symbols| {
                 resident.add(ctx, document, symbols);
-                Ok(())
+                Ok::<(), EngineError>(())
             })?;
         }
         resident.finish_loading(ctx);
@@ -373,7 +373,7 @@ impl SpooledDocuments {
             |document| document == location.document,
             |_, symbols| {
                 ctx.measure.prepare(symbols, &mut set, &mut SortBuffers::default());
-                Ok(())
+                Ok::<(), EngineError>(())
             },
         )?;
         self.cached_bytes += set.len() * 8;
@@ -402,9 +402,9 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::catalogue::Catalogue;
-    use crate::store::symbols::{BlockBuilder, SpoolWriter};
     use crate::tests::context::{StageTest, as_lines};
     use crate::tests::recipe;
+    use lookalike_store::symbols::{BlockBuilder, SpoolWriter};
     use proptest::prelude::*;
 
     fn test() -> StageTest {

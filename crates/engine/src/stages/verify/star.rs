@@ -18,7 +18,8 @@
 
 use std::collections::HashMap;
 
-use crate::catalogue::Bits;
+use lookalike_store::bits::Bits;
+
 use crate::decision::{OneHop, Way, Witness, best_by_one_hop};
 use crate::error::EngineError;
 use crate::measure::Measured;

@@ -1,9 +1,8 @@
 //! The counts of verification, and the sample of pairs that a person is shown.
 
-use lookalike_text::hash::mix;
+use lookalike_hash::mix;
+use lookalike_store::sort::couple;
 use serde::{Deserialize, Serialize};
-
-use crate::store::sort::couple;
 
 /// Bars of the histogram: similarity in hundredths.
 pub(crate) const BARS: usize = 100;

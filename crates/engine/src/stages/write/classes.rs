@@ -1,12 +1,13 @@
 //! Classes of equal documents, for tables that have each of their pairs.
 
+use lookalike_store::file::Run;
+use lookalike_store::sort::{Codec, uncouple};
+
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::collapse;
 use crate::stages::verify::{self, Pairs};
-use crate::store::file::Run;
-use crate::store::sort::{Codec, uncouple};
 
 /// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.
 pub(super) struct Classes {

@@ -7,13 +7,16 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat};
+use lookalike_store::bits::Bits;
+use lookalike_store::file::{Run, RunWriter};
+use lookalike_store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
 use lookalike_tables::compared_groups::{self, ComparedGroupRow};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Classes, counts_as_equal};
 use super::member_rows::admit_row;
 use super::{StageCounts, initial_findings, pair_sorter, rejected};
-use crate::catalogue::{Bits, Catalogue, Lookup};
+use crate::catalogue::{Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::disk::forecast;
 use crate::error::EngineError;
@@ -24,8 +27,6 @@ use crate::stages::order::PlaceMap;
 use crate::stages::report;
 use crate::stages::sketch::Row;
 use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
-use crate::store::file::{Run, RunWriter};
-use crate::store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
 use crate::walk::Watch;
 
 /// One of two corpora.
@@ -248,10 +249,10 @@ fn expand(
             let [[our_left, our_right], [their_left, their_right]] =
                 [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
             let kept = large_groups.limit(our_left, their_right, couple(a, b));
-            across(ctx, our_left, kept, |pair| sorter.push((pair, forward, backward, flags)))?;
+            across(ctx, our_left, kept, |pair| Ok(sorter.push((pair, forward, backward, flags))?))?;
             let kept = large_groups.limit(their_left, our_right, couple(b, a));
             across(ctx, their_left, kept, |pair| {
-                sorter.push((pair, backward, forward, verify::swapped(flags)))
+                Ok(sorter.push((pair, backward, forward, verify::swapped(flags)))?)
             })?;
         }
     }
@@ -276,7 +277,7 @@ fn equals(
         let equal = ctx.panel.methods_accepting_equals(lookup.record(class[0])?, ctx.recipe.verified);
         let flags = NEAR | NEAR_BACK | equal;
         let kept = large_groups.limit(left, right, couple(class[0], class[0]));
-        across(ctx, left, kept, |pair| sorter.push((pair, one, one, flags)))?;
+        across(ctx, left, kept, |pair| Ok(sorter.push((pair, one, one, flags))?))?;
     }
     Ok(())
 }
@@ -394,11 +395,12 @@ pub(crate) fn each_match<E: From<EngineError>>(
     let references = catalogue.references();
     let directed = ctx.directed();
     let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
-    let mut records = Run::open(&ctx.file(FILE), Pairs::label(ctx))?.records();
+    let run = Run::open(&ctx.file(FILE), Pairs::label(ctx));
+    let mut records = run.map_err(EngineError::from)?.records();
     let mut places = PlaceMap::open(ctx)?;
     let mut left = None;
     let mut seen = 0u64;
-    while let Some(bytes) = records.next()? {
+    while let Some(bytes) = records.next().map_err(EngineError::from)? {
         seen += 1;
         if seen.is_multiple_of(65_536) {
             ctx.check()?;
@@ -505,7 +507,7 @@ impl OpenJob {
         let memory = ctx.budget.free(catalogue.len().into(), 1) as usize / 3;
         let mut sorter = Sorter::new(ctx.run_location("addresses"), Digests, memory);
         catalogue.names(&ctx, |document, _, url| match url.and_then(&key) {
-            Some(digest) => sorter.push((digest, document)),
+            Some(digest) => Ok(sorter.push((digest, document))?),
             None => Ok(()),
         })?;
         let mut marked = MarkedDocuments { bits: Bits::new(references), count: 0 };

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use lookalike_corpus::write::rows::RowFormat;
 use lookalike_model::BigCluster;
+use lookalike_store::file::RunWriter;
+use lookalike_store::sort::{Couples, Sorter, couple, existing, uncouple};
 use lookalike_tables::clusters::{self, ClusterRow};
 use lookalike_tables::removed::{self, RemovedRow};
 
@@ -17,8 +19,6 @@ use crate::error::EngineError;
 use crate::job::Outputs;
 use crate::recipe::ClusterRule;
 use crate::results::{Findings, ShownCluster};
-use crate::store::file::RunWriter;
-use crate::store::sort::{Couples, Sorter, couple, existing, uncouple};
 
 /// Large clusters that are shown.
 const BIGGEST: usize = 12;
@@ -93,7 +93,7 @@ fn write_clusters(
     }
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
     let mut sorter = Sorter::new(ctx.run_location("clustering"), Couples, memory);
-    removals(ctx, |removal| sorter.push(couple(removal.witness, removal.document)))?;
+    removals(ctx, |removal| Ok(sorter.push(couple(removal.witness, removal.document))?))?;
     let mut table = MemberRows::create(ctx, catalogue, folder, (clusters::TABLE, format))?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();

@@ -21,6 +21,8 @@ mod samples;
 pub(crate) mod shards;
 mod shares;
 
+use lookalike_store::sort::{Sorter, existing};
+
 use crate::catalogue::Catalogue;
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
@@ -31,7 +33,6 @@ use crate::stages::collapse::ClassCounts;
 use crate::stages::group::CandidateCounts;
 use crate::stages::verify::Pairs;
 use crate::stages::verify::tally::Tally;
-use crate::store::sort::{Sorter, existing};
 
 /// The counts of the stages before this one.
 #[derive(Debug, Clone)]

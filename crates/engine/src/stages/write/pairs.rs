@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use lookalike_corpus::write::rows::{RowFormat, RowWriter};
+use lookalike_store::file::Run;
+use lookalike_store::sort::{Codec, Sorter, couple, uncouple};
 use lookalike_tables::groups::{self, GroupRow};
 use lookalike_tables::pairs::{self, PairRow};
 
@@ -17,8 +19,6 @@ use crate::job::Outputs;
 use crate::results::Findings;
 use crate::stages::group;
 use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
-use crate::store::file::Run;
-use crate::store::sort::{Codec, Sorter, couple, uncouple};
 
 /// The name of the table of pairs.
 pub(crate) fn pairs_name(outputs: Outputs) -> String {

@@ -1,13 +1,14 @@
 //! All removals of a job: in the order of the documents, and by their places in the input.
 
+use lookalike_store::file::{RandomAccess, Run, RunWriter};
+use lookalike_store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
+
 use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::order::PlaceMap;
 use crate::stages::verify::star::Removal;
 use crate::stages::verify::{self, Removals};
-use crate::store::file::{RandomAccess, Run, RunWriter};
-use crate::store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
 
 /// The file with all removals in order, beside the scratch files.
 pub(super) const SORTED: &str = "removed.sorted";
@@ -72,13 +73,13 @@ impl RemovalLookup {
         let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
         let (mut sorter, mut places) =
             (Sorter::new(ctx.run_location("gone"), Couples, memory), PlaceMap::open(ctx)?);
-        removals(ctx, |removal| sorter.push(couple(places.place(removal.document)?, removal.document)))?;
+        removals(ctx, |removal| Ok(sorter.push(couple(places.place(removal.document)?, removal.document))?))?;
         let mut sorted = sorter.sorted()?;
         let mut writer = RunWriter::create(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?;
         while let Some(pair) = sorted.next()? {
             writer.push(&pair.to_le_bytes())?;
         }
-        writer.finish()
+        Ok(writer.finish()?)
     }
 
     pub(super) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use lookalike_model::SourceCounts;
+use lookalike_store::file::Run;
+use lookalike_store::sort::Codec;
 
 use super::removals::SORTED;
 use crate::catalogue::{Catalogue, shard_of};
@@ -12,8 +14,6 @@ use crate::results::Findings;
 use crate::stages::order::PlaceMap;
 use crate::stages::sketch::host;
 use crate::stages::verify::Removals;
-use crate::store::file::Run;
-use crate::store::sort::Codec;
 
 /// Rows of tables that are shown in full; the rest is one row.
 const ROWS: usize = 30;

@@ -10,45 +10,58 @@ use xxhash_rust::xxh3;
 
 use super::Secret;
 use crate::cpu::Cpu;
-use crate::scan::{NormalisedText, clear_and_reserve};
 
 /// Bytes behind a text that may be read together with its last word: one load of eight bytes for every word,
 /// however short, and no branch on how many bytes are left.
 const PADDING: usize = 8;
 
-/// Replaces `hashes` with those of the words of `scanned`, and `secret_hashes` with those by a secret, where there is
-/// one.
-pub(crate) fn words(
-    scanned: &mut NormalisedText,
+/// The words of a text: the text, and the offsets at which each of them begins and ends.
+#[derive(Debug)]
+pub struct TextWords<'t> {
+    /// The text. It may be given room behind its end, and stays as it is.
+    pub text: &'t mut String,
+    /// The offsets at which words begin.
+    pub starts: &'t [u32],
+    /// The offsets at which they end, as many.
+    pub ends: &'t [u32],
+    /// A buffer for the numbers of long words.
+    pub long: &'t mut Vec<u32>,
+}
+
+/// Replaces `hashes` with those of the words of a text, and `secret_hashes` with those by a secret, where there is one.
+///
+/// # Panics
+/// When there are not as many ends as starts, or a word is not inside the text.
+pub fn words(
+    words: TextWords<'_>,
     hashes: &mut Vec<u64>,
     secret: Option<&Secret>,
     secret_hashes: &mut Vec<u64>,
 ) {
-    words_on(Cpu::detect(), scanned, hashes, secret, secret_hashes);
+    words_on(Cpu::detect(), words, hashes, secret, secret_hashes);
 }
 
 fn words_on(
     cpu: Cpu,
-    scanned: &mut NormalisedText,
+    TextWords { text, starts, ends, long }: TextWords<'_>,
     hashes: &mut Vec<u64>,
     secret: Option<&Secret>,
     secret_hashes: &mut Vec<u64>,
 ) {
-    let words = scanned.starts.len();
-    clear_and_reserve(hashes, words);
-    clear_and_reserve(secret_hashes, if secret.is_some() { words } else { 0 });
-    let mut long = std::mem::take(&mut scanned.long);
+    let words = starts.len();
+    hashes.clear();
+    secret_hashes.clear();
     long.clear();
-    let text = PaddedText::new(scanned);
+    let text = PaddedText::new(text, starts, ends);
     let done = match cpu {
         // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
         #[cfg(target_arch = "x86_64")]
         Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe {
-            x86::eights(&text, hashes, &mut long, secret, secret_hashes)
+            x86::eights(&text, hashes, long, secret, secret_hashes)
         },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2(_) => unsafe { x86::fours(&text, hashes, &mut long, secret, secret_hashes) },
+        Cpu::Avx2(_) => unsafe { x86::fours(&text, hashes, long, secret, secret_hashes) },
         _ => 0,
     };
     // In place of what the lanes made of their first eight bytes.
@@ -58,7 +71,6 @@ fn words_on(
         long.iter().for_each(|&index| secret_hashes[index as usize] = secret.hash(text.word(index as usize)));
         secret_hashes.extend((done..words).map(|index| secret.hash(text.word(index))));
     }
-    scanned.long = long;
 }
 
 /// A text that can be read a little beyond its end.
@@ -76,11 +88,10 @@ struct PaddedText<'t> {
 }
 
 impl<'t> PaddedText<'t> {
-    fn new(scanned: &'t mut NormalisedText) -> Self {
-        let NormalisedText { normal, starts, ends, .. } = scanned;
-        normal.reserve(PADDING);
+    fn new(text: &'t mut String, starts: &'t [u32], ends: &'t [u32]) -> Self {
+        text.reserve(PADDING);
         // SAFETY: only what is behind the string is written, and that does not become part of it.
-        let bytes = unsafe { normal.as_mut_vec() };
+        let bytes = unsafe { text.as_mut_vec() };
         bytes.spare_capacity_mut()[..PADDING].fill(std::mem::MaybeUninit::new(0));
         // The vector's own pointer is good for all of its capacity. Nobody can move or change what it points
         // to: the text is borrowed for as long as this lives.
@@ -399,24 +410,26 @@ mod tests {
             words in prop::collection::vec("[a-zé東]{1,6}|[a-z0-9]{1,20}|[a-z]{200,300}", 0..40),
             seed: u128,
         ) {
-            let mut scanned = NormalisedText::default();
+            let (mut text, mut starts, mut ends, mut long) = (String::new(), Vec::new(), Vec::new(), Vec::new());
             for word in &words {
-                let start = scanned.normal.len();
-                scanned.normal.push_str(word);
-                scanned.starts.push(start as u32);
-                scanned.ends.push((start + word.len()) as u32);
-                scanned.normal.push(' ');
+                let start = text.len();
+                text.push_str(word);
+                starts.push(start as u32);
+                ends.push((start + word.len()) as u32);
+                text.push(' ');
             }
-            scanned.normal.pop();
+            text.pop();
             let expected: Vec<u64> = words.iter().map(|word| xxh3::xxh3_64(word.as_bytes())).collect();
             let secret = Secret::new(seed);
             let by_secret: Vec<u64> = words.iter().map(|word| secret.hash(word.as_bytes())).collect();
             for cpu in Cpu::available() {
                 let (mut hashes, mut secret_hashes) = (Vec::new(), Vec::new());
-                words_on(cpu, &mut scanned, &mut hashes, Some(&secret), &mut secret_hashes);
+                let words = TextWords { text: &mut text, starts: &starts, ends: &ends, long: &mut long };
+                words_on(cpu, words, &mut hashes, Some(&secret), &mut secret_hashes);
                 prop_assert_eq!(&hashes, &expected, "{:?}", cpu);
                 prop_assert_eq!(&secret_hashes, &by_secret, "{:?}", cpu);
-                words_on(cpu, &mut scanned, &mut hashes, None, &mut secret_hashes);
+                let words = TextWords { text: &mut text, starts: &starts, ends: &ends, long: &mut long };
+                words_on(cpu, words, &mut hashes, None, &mut secret_hashes);
                 prop_assert_eq!((&hashes, secret_hashes.is_empty()), (&expected, true), "{:?}", cpu);
             }
         }

@@ -1,4 +1,4 @@
-//! The hash functions that everything derived from words rests on.
+//! The hash functions that everything derived from words rests on, and that files are checked by.
 //!
 //! - [`word`]: `x(w)`, XXH3-64 with seed 0 of the word's UTF-8
 //! - [`mix`]: a bijection of 64-bit values that spreads every input bit over the output
@@ -7,23 +7,29 @@
 //! - [`gram`], [`Grams`], [`WrappedGrams`]: windows of `n` words, hashed from the word hashes in constant
 //!   time per step: `H = Σ x(w_i)·BASE^(n−i)`, `gram = mix(H + n·GOLDEN)`; a window of one word is the word's own hash
 //!
+//! - [`digest`], [`sum`]: of strings and of blocks of files
+//! - [`words()`], [`mixed`], [`append_sorted`], [`append_set`]: many hashes at once, by the instructions that [`cpu`] finds
+//! - [`random`]: random numbers that follow from a seed
+//!
 //! All are part of the file formats: changing one changes every stored sketch. Whoever knows them can make two words
 //! meet; whatever must not be deceived by that goes by a [`Secret`].
 
+pub mod cpu;
 mod long;
 mod many;
+pub mod random;
 mod secret;
 mod sort;
 mod words;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub(crate) use long::digest as digest_of_words;
+pub use long::digest as digest_of_words;
 pub use long::sum;
 pub use many::mixed;
 pub use secret::Secret;
 pub use sort::{SortBuffers, append_set, append_sorted};
-pub(crate) use words::words;
+pub use words::{TextWords, words};
 use xxhash_rust::xxh3;
 
 /// 2^64 divided by the golden ratio.
@@ -94,7 +100,7 @@ fn finish(sum: u64, n: usize) -> u64 {
 /// Under `n` words the whole sequence is the one window; without words there is none.
 ///
 /// ```
-/// use lookalike_text::hash::{word, Grams};
+/// use lookalike_hash::{word, Grams};
 ///
 /// let rose: Vec<u64> = "a rose is a rose is a rose".split(' ').map(|w| word(w.as_bytes())).collect();
 /// let mut shingles: Vec<u64> = Grams::new(&rose, 4).collect();

@@ -1,41 +1,26 @@
 //! Keys that one of two corpora has: of the other only documents with such a key can be in a pair.
 //!
-//! A Bloom filter in blocks of a cache line. A key that it lets through by chance costs a posting that no other document shares, so
-//! its size, and with it the memory cap, changes no result.
+//! A Bloom filter. A key that it lets through by chance costs a posting that no other document shares, so its size, and with it the
+//! memory cap, changes no result.
 //!
 //! The smaller corpus is sketched first, and its keys become the filter. Of the larger one only keys that pass are kept,
 //! and nothing to measure by of documents without one.
 
 use std::ops::Range;
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
+use lookalike_store::bloom::BloomFilter;
+use lookalike_store::file::Run;
+use lookalike_store::sort::{Codec, Posting, Postings};
 
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::sketch::{UnitMeta, unit_file};
-use crate::store::file::Run;
-use crate::store::sort::{Codec, Posting, Postings};
 
-/// Bits for each key, where memory allows: of a hundred foreign keys about one passes.
-const BITS_PER_KEY: u64 = 12;
+/// The keys that documents of one corpus have, by method.
+pub(crate) struct KeyFilter(BloomFilter);
 
-/// Bits that are set for a key.
-const PROBES: u32 = 6;
-
-/// Words of a block.
-const BLOCK: usize = 8;
-
-pub(crate) struct BloomFilter {
-    blocks: Vec<[u64; BLOCK]>,
-}
-
-impl BloomFilter {
-    /// A filter for so many keys within so many bytes.
-    fn new(keys: u64, most_bytes: u64) -> Self {
-        let bytes = (keys * BITS_PER_KEY).div_ceil(8).min(most_bytes);
-        BloomFilter { blocks: vec![[0; BLOCK]; (bytes as usize).div_ceil(8 * BLOCK).max(1)] }
-    }
-
+impl KeyFilter {
     /// Holds the keys of some units, which are done.
     pub(crate) fn of(ctx: &Context<'_>, units: Range<usize>) -> Result<Self, EngineError> {
         let mut runs = Vec::new();
@@ -51,7 +36,7 @@ impl BloomFilter {
             }
         }
         let keys = runs.iter().map(|(_, _, run)| run.count()).sum();
-        let mut filter = BloomFilter::new(keys, ctx.budget.free(0, 0) / 8);
+        let mut filter = KeyFilter(BloomFilter::within(keys, ctx.budget.free(0, 0) / 8));
         for (method, codec, run) in runs {
             ctx.check()?;
             let mut records = run.records();
@@ -63,30 +48,18 @@ impl BloomFilter {
     }
 
     fn add(&mut self, method: usize, key: u64) {
-        let (block, mut bits) = self.probe(method, key);
-        for _ in 0..PROBES {
-            self.blocks[block][bits as usize % BLOCK] |= 1 << (bits >> 3 & 63);
-            bits >>= 9;
-        }
+        self.0.add(of_method(method, key));
     }
 
     /// False for a key that no document of the other corpus has.
     pub(crate) fn may_contain(&self, method: usize, key: u64) -> bool {
-        let (block, mut bits) = self.probe(method, key);
-        let block = &self.blocks[block];
-        (0..PROBES).all(|_| {
-            let set = block[bits as usize % BLOCK] >> (bits >> 3 & 63) & 1 == 1;
-            bits >>= 9;
-            set
-        })
+        self.0.may_contain(of_method(method, key))
     }
+}
 
-    /// Returns the block of a key, and the bits that choose its positions there. Keys of some methods are no hashes.
-    fn probe(&self, method: usize, key: u64) -> (usize, u64) {
-        let bits = hash::mix(key ^ hash::mix(method as u64 + 1));
-        let block = (u128::from(hash::mix(bits)) * self.blocks.len() as u128) >> 64;
-        (block as usize, bits)
-    }
+/// A key as that of one method alone: keys of two methods may be the same number.
+fn of_method(method: usize, key: u64) -> u64 {
+    key ^ hash::mix(method as u64 + 1)
 }
 
 #[cfg(test)]
@@ -97,15 +70,14 @@ mod tests {
 
     #[test]
     fn what_was_put_in_passes_and_little_else() {
-        for most in [u64::MAX, 4_000] {
-            let mut filter = BloomFilter::new(10_000, most);
-            (0..10_000).for_each(|key| filter.add(key as usize % 3, key * 7));
-            assert!((0..10_000).all(|key| filter.may_contain(key as usize % 3, key * 7)));
-            let others = (0..10_000).filter(|key| filter.may_contain(2, key * 7 + 1)).count();
-            assert!(most < u64::MAX || others < 300, "{others} of 10,000");
-        }
-        let empty = BloomFilter::new(0, 1 << 20);
-        assert!((0..1000).all(|key| !empty.may_contain(0, key)));
+        let mut filter = KeyFilter(BloomFilter::new(10_000));
+        (0..10_000).for_each(|key| filter.add(key as usize % 3, key * 7));
+        assert!((0..10_000).all(|key| filter.may_contain(key as usize % 3, key * 7)));
+        let others = (0..10_000).filter(|key| filter.may_contain(2, key * 7 + 1)).count();
+        assert!(others < 300, "{others} of 10,000");
+        let of_others =
+            (0..10_000).filter(|&key| filter.may_contain((key as usize + 1) % 3, key * 7)).count();
+        assert!(of_others < 300, "{of_others} of 10,000 keys of other methods");
     }
 
     #[test]
@@ -126,19 +98,11 @@ mod tests {
             }
             found
         };
-        let (first, all) = (BloomFilter::of(&ctx, 0..1).unwrap(), BloomFilter::of(&ctx, 0..2).unwrap());
+        let (first, all) = (KeyFilter::of(&ctx, 0..1).unwrap(), KeyFilter::of(&ctx, 0..2).unwrap());
         assert_eq!((keys(0).len(), keys(1).len()), (2, 2));
         assert!(keys(0).into_iter().all(|key| first.may_contain(0, key) && all.may_contain(0, key)));
         assert!(keys(1).into_iter().all(|key| all.may_contain(0, key)));
-        let none = BloomFilter::of(&ctx, 0..0).unwrap();
+        let none = KeyFilter::of(&ctx, 0..0).unwrap();
         assert!(!keys(0).into_iter().any(|key| none.may_contain(0, key)));
-    }
-
-    #[test]
-    fn memory_bounds_a_filter() {
-        assert_eq!(BloomFilter::new(0, 1 << 20).blocks.len(), 1);
-        // Twelve bits for each key, in blocks of 64 bytes.
-        assert_eq!(BloomFilter::new(10_000, u64::MAX).blocks.len(), 15_000usize.div_ceil(64));
-        assert_eq!(BloomFilter::new(10_000, 640).blocks.len(), 10);
     }
 }

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::file::{Label, Records, Run, RunWriter};
-use super::journal::remove;
-use crate::error::EngineError;
+use crate::error::StoreError;
+use crate::file::{Label, Records, Run, RunWriter};
+use crate::journal::remove;
 
 /// Converts records to and from their bytes in a file. Records that compare equal are equal.
 pub trait Codec: Copy + Send + Sync {
@@ -49,7 +49,7 @@ impl RunLocation {
         Label::new(C::KIND, codec.width(), self.stamp)
     }
 
-    pub(super) fn run(&self, number: usize) -> PathBuf {
+    pub(crate) fn run(&self, number: usize) -> PathBuf {
         self.folder.join(format!("{}.{number:06}", self.name))
     }
 }
@@ -76,7 +76,7 @@ impl<C: Codec> Sorter<C> {
 
     /// Goes on with the runs that an earlier process left behind, up to the last one that ends with a mark;
     /// returns that mark.
-    pub fn resume(location: RunLocation, codec: C, bytes: usize) -> Result<(Self, Option<u64>), EngineError> {
+    pub fn resume(location: RunLocation, codec: C, bytes: usize) -> Result<(Self, Option<u64>), StoreError> {
         let mut sorter = Sorter::new(location, codec, bytes);
         let mut found = existing(&sorter.location)?;
         let mut last = None;
@@ -95,12 +95,12 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Goes on with the first runs that an earlier process left behind; nothing when there are not so many.
-    pub(crate) fn with_runs(
+    pub fn with_runs(
         location: RunLocation,
         codec: C,
         bytes: usize,
         runs: usize,
-    ) -> Result<Option<Self>, EngineError> {
+    ) -> Result<Option<Self>, StoreError> {
         let mut sorter = Sorter::new(location, codec, bytes);
         let mut found = existing(&sorter.location)?;
         if found.len() < runs {
@@ -112,7 +112,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Puts what is in memory to disk; returns the number of all runs.
-    pub(crate) fn checkpoint_all(&mut self) -> Result<usize, EngineError> {
+    pub fn checkpoint_all(&mut self) -> Result<usize, StoreError> {
         if !self.buffer.is_empty() {
             self.spill(0)?;
         }
@@ -126,7 +126,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Takes a record.
-    pub fn push(&mut self, item: C::Item) -> Result<(), EngineError> {
+    pub fn push(&mut self, item: C::Item) -> Result<(), StoreError> {
         if self.buffer.len() == self.capacity && !self.shrunk() {
             self.spill(0)?;
         }
@@ -144,7 +144,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Puts what is in memory to disk if that is much; a later process may go on behind `mark`.
-    pub fn checkpoint(&mut self, mark: u64) -> Result<(), EngineError> {
+    pub fn checkpoint(&mut self, mark: u64) -> Result<(), StoreError> {
         // Marks cost a run each, and a run is a file to merge: half a buffer of work is what a stop may lose.
         if self.buffer.len() < self.capacity / 2 || self.shrunk() {
             return Ok(());
@@ -175,7 +175,7 @@ impl<C: Codec> Sorter<C> {
         }
     }
 
-    fn spill(&mut self, mark: u64) -> Result<(), EngineError> {
+    fn spill(&mut self, mark: u64) -> Result<(), StoreError> {
         self.sort();
         let mut writer = RunWriter::create(&self.location.run(self.next), self.location.label(self.codec))?;
         for &item in &self.buffer {
@@ -189,7 +189,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// All records, in order.
-    pub fn sorted(mut self) -> Result<Sorted<C>, EngineError> {
+    pub fn sorted(mut self) -> Result<Sorted<C>, StoreError> {
         if self.runs.is_empty() {
             self.sort();
             return Ok(Sorted::Memory(self.buffer, 0));
@@ -203,7 +203,7 @@ impl<C: Codec> Sorter<C> {
     }
 
     /// Puts all to disk and returns the runs, fit to be merged by [`Rebased::open`] or [`Sorted::open`].
-    pub fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
+    pub fn into_runs(mut self) -> Result<Vec<PathBuf>, StoreError> {
         if !self.buffer.is_empty() {
             self.spill(0)?;
         }
@@ -211,7 +211,7 @@ impl<C: Codec> Sorter<C> {
     }
 }
 
-fn put<C: Codec>(codec: C, item: C::Item, writer: &mut RunWriter) -> Result<(), EngineError> {
+fn put<C: Codec>(codec: C, item: C::Item, writer: &mut RunWriter) -> Result<(), StoreError> {
     let mut bytes = [0; MOST_WIDTH];
     let bytes = &mut bytes[..codec.width()];
     codec.put(item, bytes);
@@ -223,17 +223,17 @@ fn number_of(path: &Path) -> usize {
 }
 
 /// Removes the runs of a location that are on disk: what an earlier process left unfinished.
-pub fn clear(location: &RunLocation) -> Result<(), EngineError> {
+pub fn clear(location: &RunLocation) -> Result<(), StoreError> {
     existing(location)?.iter().try_for_each(|path| remove(path))
 }
 
 /// The runs of a location that are on disk, in their order.
-pub fn existing(location: &RunLocation) -> Result<Vec<PathBuf>, EngineError> {
+pub fn existing(location: &RunLocation) -> Result<Vec<PathBuf>, StoreError> {
     let mut found = Vec::new();
     let entries =
-        std::fs::read_dir(&location.folder).map_err(|error| EngineError::read(&location.folder, error))?;
+        std::fs::read_dir(&location.folder).map_err(|error| StoreError::read(&location.folder, error))?;
     for entry in entries {
-        let path = entry.map_err(|error| EngineError::read(&location.folder, error))?.path();
+        let path = entry.map_err(|error| StoreError::read(&location.folder, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let number = name.strip_prefix(&location.name).and_then(|rest| rest.strip_prefix('.'));
         if number.is_some_and(|number| number.len() == 6 && number.bytes().all(|byte| byte.is_ascii_digit()))
@@ -253,7 +253,7 @@ fn merge_all<C: Codec>(
     location: &RunLocation,
     mut runs: Vec<PathBuf>,
     mut next: usize,
-) -> Result<Merge<C>, EngineError> {
+) -> Result<Merge<C>, StoreError> {
     // The first runs make a new one at the end: every record is merged about once for each factor of
     // `MOST_RUNS` in the number of runs, and small runs are not merged with large ones again and again.
     while runs.len() > MOST_RUNS {
@@ -281,7 +281,7 @@ pub enum Sorted<C: Codec> {
 
 impl<C: Codec> Sorted<C> {
     /// The records of the first so many runs of a location, which a sorter left behind there.
-    pub fn open(codec: C, location: &RunLocation, runs: usize) -> Result<Self, EngineError> {
+    pub fn open(codec: C, location: &RunLocation, runs: usize) -> Result<Self, StoreError> {
         let mut paths = existing(location)?;
         // What is behind them was merged from them by an earlier process.
         paths.split_off(runs.min(paths.len())).iter().try_for_each(|path| remove(path))?;
@@ -291,7 +291,7 @@ impl<C: Codec> Sorted<C> {
     /// The next record in order.
     #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
-    pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<C::Item>, StoreError> {
         match self {
             Sorted::Memory(items, taken) => {
                 let item = items.get(*taken).copied();
@@ -328,8 +328,8 @@ impl<C: Codec> Merge<C> {
         label: Label,
         paths: &[PathBuf],
         base: impl Fn(usize) -> u32,
-    ) -> Result<Self, EngineError> {
-        let runs: Result<Vec<Source>, EngineError> = paths
+    ) -> Result<Self, StoreError> {
+        let runs: Result<Vec<Source>, StoreError> = paths
             .iter()
             .enumerate()
             .map(|(index, path)| Ok(Source { records: Run::open(path, label)?.records(), base: base(index) }))
@@ -343,7 +343,7 @@ impl<C: Codec> Merge<C> {
         Ok(merge)
     }
 
-    fn take(&mut self, index: usize) -> Result<Option<C::Item>, EngineError> {
+    fn take(&mut self, index: usize) -> Result<Option<C::Item>, StoreError> {
         let codec = self.codec;
         Ok(self.runs[index].records.next()?.map(|bytes| codec.get(bytes)))
     }
@@ -351,7 +351,7 @@ impl<C: Codec> Merge<C> {
     /// The next record in order.
     #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
-    pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<C::Item>, StoreError> {
         // The head is replaced in place and sinks to where it belongs: half of the comparisons of a pop and a
         // push, and two of them are enough while the same run still has the least record.
         let Some(mut head) = self.heads.peek_mut() else { return Ok(None) };
@@ -370,7 +370,7 @@ pub struct Rebased<C: Rebase>(Merge<C>);
 impl<C: Rebase> Rebased<C> {
     /// Merges the runs `(path, base)`; beyond what can be open at once they are first merged in steps under
     /// `location`, which is empty before and whose runs are for the caller to remove.
-    pub fn open(codec: C, location: &RunLocation, runs: &[(PathBuf, u32)]) -> Result<Self, EngineError> {
+    pub fn open(codec: C, location: &RunLocation, runs: &[(PathBuf, u32)]) -> Result<Self, StoreError> {
         let label = location.label(codec);
         let mut level = runs.to_vec();
         let mut next = existing(location)?.last().map_or(0, |path| number_of(path) + 1);
@@ -407,7 +407,7 @@ impl<C: Rebase> Rebased<C> {
     /// The next record in order.
     #[expect(clippy::should_implement_trait, reason = "it may fail, which `Iterator` cannot say")]
     #[inline]
-    pub fn next(&mut self) -> Result<Option<C::Item>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<C::Item>, StoreError> {
         let merge = &mut self.0;
         let Some(mut head) = merge.heads.peek_mut() else { return Ok(None) };
         let Reverse((item, index)) = *head;
@@ -422,25 +422,32 @@ impl<C: Rebase> Rebased<C> {
 
 /// `(key, document, tag)` in one number that sorts as they do.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Postings {
+pub struct Postings {
     /// True if tags are kept in files.
-    pub(crate) tagged: bool,
+    pub tagged: bool,
 }
 
 /// One key of one document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Posting {
-    pub(crate) key: u64,
-    pub(crate) document: u32,
-    pub(crate) tag: u32,
+pub struct Posting {
+    /// The key.
+    pub key: u64,
+    /// The document.
+    pub document: u32,
+    /// The tag of the key, 0 where there is none.
+    pub tag: u32,
 }
 
 impl Posting {
-    pub(crate) fn pack(self) -> u128 {
+    /// The posting as one number that sorts by key, document and tag.
+    #[inline]
+    pub fn pack(self) -> u128 {
         u128::from(self.key) << 64 | u128::from(self.document) << 32 | u128::from(self.tag)
     }
 
-    pub(crate) fn unpack(packed: u128) -> Self {
+    /// The posting that [`Posting::pack`] made a number of.
+    #[inline]
+    pub fn unpack(packed: u128) -> Self {
         Posting { key: (packed >> 64) as u64, document: (packed >> 32) as u32, tag: packed as u32 }
     }
 }
@@ -449,10 +456,12 @@ impl Codec for Postings {
     type Item = u128;
     const KIND: &'static str = "postings";
 
+    #[inline]
     fn width(self) -> usize {
         if self.tagged { 16 } else { 12 }
     }
 
+    #[inline]
     fn put(self, item: u128, out: &mut [u8]) {
         // The most significant bytes first, so that 12 of 16 leave out the tag alone.
         let bytes = item.to_be_bytes();
@@ -462,6 +471,7 @@ impl Codec for Postings {
         }
     }
 
+    #[inline]
     fn get(self, bytes: &[u8]) -> u128 {
         let mut whole = [0; 16];
         match bytes.first_chunk::<16>() {
@@ -473,6 +483,7 @@ impl Codec for Postings {
 }
 
 impl Rebase for Postings {
+    #[inline]
     fn rebase(item: u128, base: u32) -> u128 {
         item + (u128::from(base) << 32)
     }
@@ -486,15 +497,18 @@ impl Codec for Digests {
     type Item = (u128, u32);
     const KIND: &'static str = "digests";
 
+    #[inline]
     fn width(self) -> usize {
         20
     }
 
+    #[inline]
     fn put(self, (digest, document): (u128, u32), out: &mut [u8]) {
         out[..16].copy_from_slice(&digest.to_le_bytes());
         out[16..].copy_from_slice(&document.to_le_bytes());
     }
 
+    #[inline]
     fn get(self, bytes: &[u8]) -> (u128, u32) {
         let digest = u128::from_le_bytes(bytes[..16].try_into().expect("sixteen bytes"));
         (digest, u32::from_le_bytes(bytes[16..20].try_into().expect("four bytes")))
@@ -506,11 +520,13 @@ impl Codec for Digests {
 pub struct Couples;
 
 /// Two document numbers as one number.
+#[inline]
 pub fn couple(first: u32, second: u32) -> u64 {
     u64::from(first) << 32 | u64::from(second)
 }
 
 /// One number as two document numbers.
+#[inline]
 pub fn uncouple(couple: u64) -> (u32, u32) {
     ((couple >> 32) as u32, couple as u32)
 }
@@ -519,14 +535,17 @@ impl Codec for Couples {
     type Item = u64;
     const KIND: &'static str = "couples";
 
+    #[inline]
     fn width(self) -> usize {
         8
     }
 
+    #[inline]
     fn put(self, item: u64, out: &mut [u8]) {
         out.copy_from_slice(&item.to_le_bytes());
     }
 
+    #[inline]
     fn get(self, bytes: &[u8]) -> u64 {
         u64::from_le_bytes(bytes.try_into().expect("eight bytes"))
     }

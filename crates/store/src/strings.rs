@@ -1,6 +1,6 @@
 //! Texts in order, each once, with numbers that are added up for it: in memory up to a bound, in sorted runs on disk beyond it.
 //!
-//! The counterpart of [`sort`](super::sort) for names instead of records of one width: hosts with their counts, or ids behind the number
+//! The counterpart of [`sort`](crate::sort) for names instead of records of one width: hosts with their counts, or ids behind the number
 //! that they are wanted in the order of. Texts compare as bytes.
 
 use std::cmp::Ordering;
@@ -10,10 +10,10 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::file::{Label, Records, Run, RunWriter};
-use super::journal;
-use super::sort::{RunLocation, clear, existing};
-use crate::error::EngineError;
+use crate::error::StoreError;
+use crate::file::{Label, Records, Run, RunWriter};
+use crate::journal;
+use crate::sort::{RunLocation, clear, existing};
 
 /// Most runs that are merged at once.
 const MOST_RUNS: usize = 128;
@@ -54,7 +54,7 @@ impl StringSorter {
     ///
     /// # Panics
     /// When there is not a number for each column.
-    pub fn add(&mut self, text: &[u8], amounts: &[u64]) -> Result<(), EngineError> {
+    pub fn add(&mut self, text: &[u8], amounts: &[u64]) -> Result<(), StoreError> {
         assert_eq!(amounts.len(), self.columns, "a text has a number for each column");
         if let Some(last) = self.entries.last().copied()
             && self.text(last) == text
@@ -122,7 +122,7 @@ impl StringSorter {
     }
 
     /// Makes one of equal texts; where that does not help, all go to disk.
-    fn make_room(&mut self) -> Result<(), EngineError> {
+    fn make_room(&mut self) -> Result<(), StoreError> {
         self.sort_and_merge();
         let each = |entry: &Entry| entry.length as usize + 8 * self.columns;
         let bytes: usize = self.entries.iter().map(each).sum();
@@ -141,7 +141,7 @@ impl StringSorter {
     }
 
     /// Puts what is in memory, settled, to disk.
-    fn spill(&mut self) -> Result<(), EngineError> {
+    fn spill(&mut self) -> Result<(), StoreError> {
         let path = self.location.run(self.runs.len());
         let mut writer = RunWriter::create(&path, label(&self.location))?;
         for &entry in &self.entries {
@@ -155,7 +155,7 @@ impl StringSorter {
     }
 
     /// All texts, in order.
-    pub fn sorted(mut self) -> Result<OrderedStrings, EngineError> {
+    pub fn sorted(mut self) -> Result<OrderedStrings, StoreError> {
         if !self.runs.is_empty() {
             let (location, columns) = (self.location.clone(), self.columns);
             let runs = self.into_runs()?;
@@ -167,7 +167,7 @@ impl StringSorter {
     }
 
     /// Puts all to disk and returns the runs, fit to be merged by [`OrderedStrings::merge`].
-    pub fn into_runs(mut self) -> Result<Vec<PathBuf>, EngineError> {
+    pub fn into_runs(mut self) -> Result<Vec<PathBuf>, StoreError> {
         if !self.entries.is_empty() {
             self.sort_and_merge();
             self.spill()?;
@@ -191,7 +191,7 @@ fn label(location: &RunLocation) -> Label {
     Label::new("strings", 1, location.stamp)
 }
 
-fn write(writer: &mut RunWriter, text: &[u8], amounts: &[u8]) -> Result<(), EngineError> {
+fn write(writer: &mut RunWriter, text: &[u8], amounts: &[u8]) -> Result<(), StoreError> {
     writer.push(&(text.len() as u32).to_le_bytes())?;
     writer.push(text)?;
     writer.push(amounts)
@@ -217,11 +217,7 @@ enum Source {
 
 impl OrderedStrings {
     /// The texts of runs; beyond what can be open at once they are first merged in steps, behind the last of `location`.
-    pub fn merge(
-        location: &RunLocation,
-        columns: usize,
-        mut runs: Vec<PathBuf>,
-    ) -> Result<Self, EngineError> {
+    pub fn merge(location: &RunLocation, columns: usize, mut runs: Vec<PathBuf>) -> Result<Self, StoreError> {
         let taken = existing(location)?.last().and_then(|path| path.extension()?.to_str()?.parse().ok());
         let mut next: usize = taken.map_or(0, |last: usize| last + 1);
         while runs.len() > MOST_RUNS {
@@ -243,7 +239,7 @@ impl OrderedStrings {
     }
 
     /// The texts of the first so many runs of a location, which [`StringSorter`] left behind there.
-    pub fn open(location: &RunLocation, columns: usize, runs: usize) -> Result<Self, EngineError> {
+    pub fn open(location: &RunLocation, columns: usize, runs: usize) -> Result<Self, StoreError> {
         let mut paths = existing(location)?;
         // What is behind them was merged from them by an earlier process.
         for path in paths.split_off(runs.min(paths.len())) {
@@ -254,7 +250,7 @@ impl OrderedStrings {
 
     /// The next text with its sums.
     #[expect(clippy::should_implement_trait, reason = "texts are lent, which `Iterator` cannot say")]
-    pub fn next(&mut self) -> Result<Option<CountedText<'_>>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<CountedText<'_>>, StoreError> {
         match &mut self.0 {
             Source::Disk(merge) => merge.next(),
             Source::Memory { strings, taken, amounts } => {
@@ -270,7 +266,7 @@ impl OrderedStrings {
 }
 
 /// Removes the runs of a location that are on disk, and begins anew.
-pub fn fresh(location: RunLocation, columns: usize, bytes: usize) -> Result<StringSorter, EngineError> {
+pub fn fresh(location: RunLocation, columns: usize, bytes: usize) -> Result<StringSorter, StoreError> {
     clear(&location)?;
     Ok(StringSorter::new(location, columns, bytes))
 }
@@ -313,9 +309,9 @@ impl Ord for Head {
 }
 
 impl Merge {
-    fn open(location: &RunLocation, columns: usize, paths: &[PathBuf]) -> Result<Self, EngineError> {
+    fn open(location: &RunLocation, columns: usize, paths: &[PathBuf]) -> Result<Self, StoreError> {
         let open = |path: &PathBuf| Ok(Run::open(path, label(location))?.records());
-        let runs: Result<Vec<Records>, EngineError> = paths.iter().map(open).collect();
+        let runs: Result<Vec<Records>, StoreError> = paths.iter().map(open).collect();
         let mut merge =
             Merge { runs: runs?, heads: BinaryHeap::new(), text: Vec::new(), amounts: vec![0; columns] };
         for run in 0..merge.runs.len() {
@@ -327,7 +323,7 @@ impl Merge {
         Ok(merge)
     }
 
-    fn next(&mut self) -> Result<Option<CountedText<'_>>, EngineError> {
+    fn next(&mut self) -> Result<Option<CountedText<'_>>, StoreError> {
         let mut found = false;
         while let Some(mut head) = self.heads.peek_mut() {
             if !found {
@@ -349,7 +345,7 @@ impl Merge {
 }
 
 /// Reads the next text of a run; false at its end.
-fn step(records: &mut Records, head: &mut Head) -> Result<bool, EngineError> {
+fn step(records: &mut Records, head: &mut Head) -> Result<bool, StoreError> {
     let mut length = [0; 4];
     if !records.take(&mut length)? {
         return Ok(false);

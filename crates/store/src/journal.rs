@@ -15,8 +15,8 @@
 //! line before it and of its own words, and the words: a line that cannot be believed is the end.
 //!
 //! Files are put on the disk every ten seconds at most, and for at most a twentieth of the time; a short job waits for no
-//! disk before its end. Files in `work/` that are none of a stage's, such as the manifest and the lock, are named in
-//! `job::OTHERS` and stay.
+//! disk before its end. Files of the folder that are not the journal's, such as a manifest and a lock, are named by whoever opens it, and
+//! stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -25,19 +25,19 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use lookalike_corpus::write::sync::{sync, sync_folder};
-use lookalike_text::hash;
+use lookalike_hash as hash;
 use serde::{Deserialize, Serialize};
 
-use super::file;
-use crate::delivered::digest_of;
-use crate::error::EngineError;
+use crate::digest::digest_of;
+use crate::error::StoreError;
+use crate::file;
+use crate::sync::{sync, sync_folder};
 
 /// The name of the journal in its folder.
-pub(crate) const NAME: &str = "journal";
+pub const NAME: &str = "journal";
 
 /// The least time that files wait before they are synced to the disk. Debug builds sync nearly all the time, for tests of
-/// programs; tests of this crate sync when they ask for it.
+/// programs; unit tests of this crate sync when they ask for it.
 const SYNC_INTERVAL: Duration = match cfg!(debug_assertions) && !cfg!(test) {
     true => Duration::from_millis(20),
     false => Duration::from_secs(10),
@@ -163,7 +163,7 @@ struct State {
 
 impl State {
     /// Replaces a journal by one that says no more than what is there, all of it on the disk.
-    fn begin(path: &Path, now: Listing, durably: bool) -> Result<Self, EngineError> {
+    fn begin(path: &Path, now: Listing, durably: bool) -> Result<Self, StoreError> {
         let made = |(name, known): (&String, &FileRecord)| match known.proof {
             Proof::Own => Entry::Made(name.clone(), known.bytes),
             Proof::Length => Entry::Settled(name.clone(), known.bytes),
@@ -190,7 +190,7 @@ impl State {
             }
             Ok(file)
         };
-        let file = write().map_err(|error| EngineError::write(path, error))?;
+        let file = write().map_err(|error| StoreError::write(path, error))?;
         let durable = now.files.keys().cloned().collect();
         let lines = entries.len() as u64;
         Ok(State {
@@ -221,7 +221,7 @@ struct SyncTiming {
 }
 
 /// The journal of a folder that is worked in.
-pub(crate) struct Journal {
+pub struct Journal {
     /// The folder that it names the files of.
     folder: PathBuf,
     /// The folder that it lies in, with the results: its name must survive, too.
@@ -247,66 +247,66 @@ fn lock<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The journal of the folder that a file is in, if it has one.
-pub(crate) fn of(path: &Path) -> Option<Arc<Journal>> {
+pub fn of(path: &Path) -> Option<Arc<Journal>> {
     let folder = path.parent()?;
     // One that is on its way out may still be there, before the one that came behind it.
     lock(&OPEN_JOURNALS).iter().rev().filter_map(Weak::upgrade).find(|journal| journal.folder == folder)
 }
 
 /// Notes a file that is whole and on the disk.
-pub(crate) fn note(path: &Path) -> Result<(), EngineError> {
+pub fn note(path: &Path) -> Result<(), StoreError> {
     let Some(journal) = of(path) else { return Ok(()) };
-    let bytes = path.metadata().map_err(|error| EngineError::read(path, error))?.len();
+    let bytes = path.metadata().map_err(|error| StoreError::read(path, error))?.len();
     journal.append_file(path, Entry::Settled(name_of(path), bytes))
 }
 
 /// Notes a file that is whole, has no checksums, and may not be on the disk.
-pub(crate) fn note_sum(path: &Path) -> Result<(), EngineError> {
+pub fn note_sum(path: &Path) -> Result<(), StoreError> {
     let Some(journal) = of(path) else { return Ok(()) };
     let (bytes, digest) = digest_of(path)?;
     journal.append_file(path, Entry::Summed(name_of(path), bytes, digest as u64))
 }
 
 /// Gives a file another name in its folder.
-pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), EngineError> {
+pub fn rename(from: &Path, to: &Path) -> Result<(), StoreError> {
     if let Some(journal) = of(from) {
         journal.renaming(from, to)?;
     }
-    std::fs::rename(from, to).map_err(|error| EngineError::write(to, error))
+    std::fs::rename(from, to).map_err(|error| StoreError::write(to, error))
 }
 
 /// Removes a file that is there.
-pub(crate) fn remove(path: &Path) -> Result<(), EngineError> {
+pub fn remove(path: &Path) -> Result<(), StoreError> {
     if let Some(journal) = of(path) {
         journal.removing(path)?;
     }
-    std::fs::remove_file(path).map_err(|error| EngineError::write(path, error))
+    std::fs::remove_file(path).map_err(|error| StoreError::write(path, error))
 }
 
 /// The verdict of a journal that was there before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Recovered {
+pub struct Recovered {
     /// Files that should be there did not survive: the folder went back.
-    pub(crate) lost: bool,
+    pub lost: bool,
 }
 
 impl Journal {
     /// Opens the journal of `folder`, which lies in `results`, and brings the folder into a state that a process could have left when it
     /// was killed. Files in `others` are none of the journal's.
-    pub(crate) fn open(
+    pub fn open(
         folder: &Path,
         results: &Path,
         others: &[&str],
-    ) -> Result<(Arc<Journal>, Recovered), EngineError> {
+    ) -> Result<(Arc<Journal>, Recovered), StoreError> {
         let path = folder.join(NAME);
         let before = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            before => before.map_err(|error| EngineError::read(&path, error))?,
+            before => before.map_err(|error| StoreError::read(&path, error))?,
         };
         let (entries, synced) = read(&before);
         if is_damaged(&before, entries.len()) {
             let what = format!("line {} does not match its checksum", entries.len() + 1);
-            return Err(EngineError::Damaged { file: path, what });
+            return Err(StoreError::Damaged { file: path, what });
         }
         let (mut now, durable) = (Listing::of(&entries), Listing::of(&entries[..synced]));
         let is_durable = |name: &str, known: &FileRecord| durable.files.get(name) == Some(known);
@@ -330,7 +330,7 @@ impl Journal {
         now.renamed.clear();
         for (name, known) in &mut now.files {
             let place = folder.join(name);
-            let facts = place.metadata().map_err(|error| EngineError::read(&place, error))?;
+            let facts = place.metadata().map_err(|error| StoreError::read(&place, error))?;
             *known = FileRecord { bytes: facts.len(), replacement: None, ..*known };
         }
         // A job that begins waits for no disk.
@@ -351,15 +351,15 @@ impl Journal {
         Ok((journal, Recovered { lost }))
     }
 
-    fn append(&self, state: &mut State, entry: &Entry) -> Result<(), EngineError> {
+    fn append(&self, state: &mut State, entry: &Entry) -> Result<(), StoreError> {
         if let Some(kind) = state.broken {
-            return Err(EngineError::write(&self.path, kind.into()));
+            return Err(StoreError::write(&self.path, kind.into()));
         }
         let line = line(entry, &mut state.chain);
         // A line that was written in part breaks the chain of sums: lines behind it could not be believed.
         if let Err(error) = state.file.write_all(line.as_bytes()) {
             state.broken = Some(error.kind());
-            return Err(EngineError::write(&self.path, error));
+            return Err(StoreError::write(&self.path, error));
         }
         state.now.take(entry, state.lines as usize);
         state.lines += 1;
@@ -367,11 +367,11 @@ impl Journal {
     }
 
     /// Notes a run file that is whole; now and then puts all that is there on the disk.
-    pub(crate) fn made(&self, path: &Path, bytes: u64) -> Result<(), EngineError> {
+    pub(crate) fn made(&self, path: &Path, bytes: u64) -> Result<(), StoreError> {
         self.append_file(path, Entry::Made(name_of(path), bytes))
     }
 
-    fn append_file(&self, path: &Path, entry: Entry) -> Result<(), EngineError> {
+    fn append_file(&self, path: &Path, entry: Entry) -> Result<(), StoreError> {
         {
             let mut state = lock(&self.state);
             let line = state.lines;
@@ -383,7 +383,7 @@ impl Journal {
     }
 
     /// Notes that a file is about to be given its name, where another one has it: `content` has so many bytes.
-    pub(crate) fn replacing(&self, path: &Path, content: &File, bytes: u64) -> Result<(), EngineError> {
+    pub(crate) fn replacing(&self, path: &Path, content: &File, bytes: u64) -> Result<(), StoreError> {
         let name = name_of(path);
         let (known, durable) = {
             let state = lock(&self.state);
@@ -397,13 +397,13 @@ impl Journal {
         // the content does not.
         if durable {
             self.sync()?;
-            content.sync_all().map_err(|error| EngineError::write(path, error))?;
+            content.sync_all().map_err(|error| StoreError::write(path, error))?;
         }
         self.append(&mut lock(&self.state), &Entry::Replacing(name, bytes))
     }
 
     /// Notes that a file is about to go.
-    pub(crate) fn removing(&self, path: &Path) -> Result<(), EngineError> {
+    pub(crate) fn removing(&self, path: &Path) -> Result<(), StoreError> {
         let name = name_of(path);
         let (known, needed) = {
             let state = lock(&self.state);
@@ -422,7 +422,7 @@ impl Journal {
         self.append(&mut state, &Entry::Removing(name))
     }
 
-    fn renaming(&self, from: &Path, to: &Path) -> Result<(), EngineError> {
+    fn renaming(&self, from: &Path, to: &Path) -> Result<(), StoreError> {
         let (name, new) = (name_of(from), name_of(to));
         let durable = {
             let mut state = lock(&self.state);
@@ -446,12 +446,12 @@ impl Journal {
     }
 
     /// Bytes of those files that it names and that are asked for.
-    pub(crate) fn bytes(&self, wanted: impl Fn(&str) -> bool) -> u64 {
+    pub fn bytes(&self, wanted: impl Fn(&str) -> bool) -> u64 {
         let state = lock(&self.state);
         state.now.files.iter().filter(|(name, _)| wanted(name)).map(|(_, known)| known.bytes).sum()
     }
 
-    fn sync_if_due(&self) -> Result<(), EngineError> {
+    fn sync_if_due(&self) -> Result<(), StoreError> {
         let due = {
             // Whoever syncs holds it, and does so for all.
             let Ok(timing) = self.timing.try_lock() else { return Ok(()) };
@@ -462,7 +462,7 @@ impl Journal {
     }
 
     /// Puts all that is there on the disk, and a line that says so.
-    pub(crate) fn sync(&self) -> Result<(), EngineError> {
+    pub fn sync(&self) -> Result<(), StoreError> {
         let mut timing = lock(&self.timing);
         let begun = Instant::now();
         // The state is locked while the list is taken and while the line is written, not while the disk is
@@ -475,15 +475,15 @@ impl Journal {
 
     /// Files to be put on the disk now. From here on none of it goes before what was made of it is there as well: the line that will
     /// say that it is there counts on it.
-    fn due(&self) -> Result<SyncBatch, EngineError> {
+    fn due(&self) -> Result<SyncBatch, StoreError> {
         let state = &mut *lock(&self.state);
-        let journal = state.file.try_clone().map_err(|error| EngineError::write(&self.path, error))?;
+        let journal = state.file.try_clone().map_err(|error| StoreError::write(&self.path, error))?;
         let files: Vec<String> = state.unsynced.keys().cloned().collect();
         state.durable.extend(files.iter().filter(|name| state.now.files.contains_key(*name)).cloned());
         Ok(SyncBatch { files, lines: state.lines, journal })
     }
 
-    fn sync_batch(&self, due: &SyncBatch) -> Result<(), EngineError> {
+    fn sync_batch(&self, due: &SyncBatch) -> Result<(), StoreError> {
         let mut all: Vec<PathBuf> = due.files.iter().map(|name| self.folder.join(name)).collect();
         all.extend(self.others.iter().cloned());
         // The names of the journal, of its folder and of the folder of results, each in the folder above.
@@ -500,7 +500,7 @@ impl Journal {
             }
             state.has_unsynced = !state.unsynced.is_empty();
         }
-        due.journal.sync_data().map_err(|error| EngineError::write(&self.path, error))
+        due.journal.sync_data().map_err(|error| StoreError::write(&self.path, error))
     }
 }
 
@@ -559,23 +559,23 @@ fn read(text: &[u8]) -> (Vec<Entry>, usize) {
 }
 
 /// Gives files the names back that they had when all was on the disk.
-fn undo_renames(folder: &Path, now: &Listing, durable: &Listing) -> Result<(), EngineError> {
+fn undo_renames(folder: &Path, now: &Listing, durable: &Listing) -> Result<(), StoreError> {
     for (to, from) in &now.renamed {
         let before = durable.files.contains_key(from) && !durable.files.contains_key(to);
         let (from, to) = (folder.join(from), folder.join(to));
         if before && !from.exists() && to.exists() {
-            std::fs::rename(&to, &from).map_err(|error| EngineError::write(&from, error))?;
+            std::fs::rename(&to, &from).map_err(|error| StoreError::write(&from, error))?;
         }
     }
     Ok(())
 }
 
 /// Gives files the names that they were about to get.
-fn finish_renames(folder: &Path, listing: &Listing) -> Result<(), EngineError> {
+fn finish_renames(folder: &Path, listing: &Listing) -> Result<(), StoreError> {
     for (to, from) in &listing.renamed {
         let (from, to) = (folder.join(from), folder.join(to));
         if listing.files.contains_key(&name_of(&to)) && !to.exists() && from.exists() {
-            std::fs::rename(&from, &to).map_err(|error| EngineError::write(&to, error))?;
+            std::fs::rename(&from, &to).map_err(|error| StoreError::write(&to, error))?;
         }
     }
     Ok(())
@@ -595,8 +595,8 @@ fn is_whole(path: &Path, known: &FileRecord, durable: bool) -> bool {
 }
 
 /// Removes files that are not listed, `others` excepted.
-fn keep_only(folder: &Path, listing: &Listing, others: &[&str]) -> Result<(), EngineError> {
-    let failed = |error| EngineError::read(folder, error);
+fn keep_only(folder: &Path, listing: &Listing, others: &[&str]) -> Result<(), StoreError> {
+    let failed = |error| StoreError::read(folder, error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
@@ -606,7 +606,7 @@ fn keep_only(folder: &Path, listing: &Listing, others: &[&str]) -> Result<(), En
         });
         if !listed && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let path = entry.path();
-            std::fs::remove_file(&path).map_err(|error| EngineError::write(&path, error))?;
+            std::fs::remove_file(&path).map_err(|error| StoreError::write(&path, error))?;
         }
     }
     Ok(())
@@ -615,7 +615,7 @@ fn keep_only(folder: &Path, listing: &Listing, others: &[&str]) -> Result<(), En
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::file::{Label, Run, RunWriter};
+    use crate::file::{Label, Run, RunWriter};
 
     const LABEL: Label = Label::new("test", 4, 7);
 
@@ -689,10 +689,7 @@ mod tests {
             turned[place] ^= 1;
             std::fs::write(&path, turned).unwrap();
             let refused = Journal::open(folder.path(), folder.path(), &["lock"]);
-            assert!(
-                matches!(refused, Err(EngineError::Damaged { ref file, .. }) if *file == path),
-                "{place}"
-            );
+            assert!(matches!(refused, Err(StoreError::Damaged { ref file, .. }) if *file == path), "{place}");
             assert_eq!(names(folder.path()), before, "{place}");
         }
     }

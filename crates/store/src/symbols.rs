@@ -10,19 +10,19 @@
 
 use std::path::Path;
 
-use super::file::{Label, RandomAccess, Records, Run, RunWriter};
-use crate::error::EngineError;
+use crate::error::StoreError;
+use crate::file::{Label, RandomAccess, Records, Run, RunWriter};
 
 /// A block ends when it holds this many symbols.
 const BLOCK_SYMBOLS: usize = 48 << 10;
 
 /// The label of a file of blocks.
-pub(crate) fn label(stamp: u128) -> Label {
+pub fn label(stamp: u128) -> Label {
     Label::new("symbols", 1, stamp)
 }
 
 /// Gathers documents and encodes them as blocks.
-pub(crate) struct BlockBuilder {
+pub struct BlockBuilder {
     documents: Vec<(u32, u32)>,
     distinct: Vec<u64>,
     indices: Vec<u32>,
@@ -31,8 +31,15 @@ pub(crate) struct BlockBuilder {
     limit: usize,
 }
 
+impl Default for BlockBuilder {
+    fn default() -> Self {
+        BlockBuilder::new()
+    }
+}
+
 impl BlockBuilder {
-    pub(crate) fn new() -> Self {
+    /// Begins a block of the usual size.
+    pub fn new() -> Self {
         BlockBuilder {
             documents: Vec::new(),
             distinct: Vec::new(),
@@ -43,16 +50,17 @@ impl BlockBuilder {
     }
 
     /// Blocks of about so many symbols.
-    pub(crate) fn with_limit(limit: usize) -> Self {
+    pub fn with_limit(limit: usize) -> Self {
         BlockBuilder { limit: limit.clamp(1, BLOCK_SYMBOLS), ..BlockBuilder::new() }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// True when no document was added since the last block.
+    pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }
 
     /// Adds a document; true when the block is full and wants to be encoded.
-    pub(crate) fn push(&mut self, document: u32, symbols: &[u64]) -> bool {
+    pub fn push(&mut self, document: u32, symbols: &[u64]) -> bool {
         self.documents.push((document, symbols.len() as u32));
         let wanted = ((self.distinct.len() + symbols.len()) * 2).max(4096);
         if self.slots.len() < wanted {
@@ -90,7 +98,7 @@ impl BlockBuilder {
     }
 
     /// Appends the block to `out` and begins the next one.
-    pub(crate) fn encode(&mut self, out: &mut Vec<u8>) {
+    pub fn encode(&mut self, out: &mut Vec<u8>) {
         let numbers = [self.documents.len(), self.indices.len(), self.distinct.len()];
         numbers.iter().for_each(|&number| out.extend_from_slice(&(number as u32).to_le_bytes()));
         for &(document, length) in &self.documents {
@@ -131,43 +139,46 @@ fn spread(symbol: u64) -> usize {
 }
 
 /// Writes blocks to a file.
-pub(crate) struct SpoolWriter {
+pub struct SpoolWriter {
     run: RunWriter,
 }
 
 impl SpoolWriter {
-    pub(crate) fn create(path: &Path, stamp: u128) -> Result<Self, EngineError> {
+    /// Begins a file that will stand at `path`.
+    pub fn create(path: &Path, stamp: u128) -> Result<Self, StoreError> {
         Ok(SpoolWriter { run: RunWriter::create(path, label(stamp))? })
     }
 
     /// Appends whole blocks, as [`BlockBuilder::encode`] made them.
-    pub(crate) fn push(&mut self, blocks: &[u8]) -> Result<(), EngineError> {
+    pub fn push(&mut self, blocks: &[u8]) -> Result<(), StoreError> {
         self.run.push(blocks)
     }
 
-    pub(crate) fn finish(self) -> Result<(), EngineError> {
+    /// Closes the file and gives it its name.
+    pub fn finish(self) -> Result<(), StoreError> {
         self.run.finish()
     }
 }
 
 /// Reads blocks from the front of a file.
-pub(crate) struct SpoolReader {
+pub struct SpoolReader {
     records: Records,
     position: u64,
 }
 
 /// Reads blocks wherever they are.
-pub(crate) struct SpoolAccess {
+pub struct SpoolAccess {
     access: RandomAccess,
 }
 
 impl SpoolAccess {
-    pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
+    /// Opens a file of blocks.
+    pub fn open(path: &Path, stamp: u128) -> Result<Self, StoreError> {
         Ok(SpoolAccess { access: RandomAccess::new(Run::open(path, label(stamp))?) })
     }
 
     /// Replaces `block` with the one that begins at `offset`.
-    pub(crate) fn read(&mut self, offset: u64, block: &mut Block) -> Result<(), EngineError> {
+    pub fn read(&mut self, offset: u64, block: &mut Block) -> Result<(), StoreError> {
         let mut head = [0; HEAD];
         self.access.read(offset, &mut head)?;
         block.size(&head);
@@ -180,7 +191,7 @@ const HEAD: usize = 12;
 
 /// A block in memory, for its documents to be decoded.
 #[derive(Debug, Default)]
-pub(crate) struct Block {
+pub struct Block {
     bytes: Vec<u8>,
     documents: usize,
     symbols: usize,
@@ -188,17 +199,18 @@ pub(crate) struct Block {
 }
 
 impl SpoolReader {
-    pub(crate) fn open(path: &Path, stamp: u128) -> Result<Self, EngineError> {
+    /// Opens a file of blocks.
+    pub fn open(path: &Path, stamp: u128) -> Result<Self, StoreError> {
         Ok(SpoolReader { records: Run::open(path, label(stamp))?.records(), position: 0 })
     }
 
     /// Returns the offset of the next block.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.position
     }
 
     /// Replaces `block` with the next one; false at the end.
-    pub(crate) fn next(&mut self, block: &mut Block) -> Result<bool, EngineError> {
+    pub fn next(&mut self, block: &mut Block) -> Result<bool, StoreError> {
         let mut head = [0; HEAD];
         if !self.records.take(&mut head)? {
             return Ok(false);
@@ -223,19 +235,19 @@ impl Block {
     }
 
     /// Every document, with how many symbols it has.
-    pub(crate) fn lengths(&self) -> impl Iterator<Item = (u32, u32)> {
+    pub fn lengths(&self) -> impl Iterator<Item = (u32, u32)> {
         self.bytes[..self.documents * 8].as_chunks::<8>().0.iter().map(|&[a, b, c, d, e, f, g, h]| {
             (u32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]))
         })
     }
 
     /// Calls `each` with every document for which `wanted` holds: its number and its symbols.
-    pub(crate) fn documents(
+    pub fn documents<E>(
         &self,
         buffer: &mut Vec<u64>,
         wanted: impl Fn(u32) -> bool,
-        mut each: impl FnMut(u32, &[u64]) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
+        mut each: impl FnMut(u32, &[u64]) -> Result<(), E>,
+    ) -> Result<(), E> {
         let rest = &self.bytes[self.documents * 8..];
         let (distinct, indices) = rest.split_at(self.distinct * 8);
         let distinct = distinct.as_chunks::<8>().0;
@@ -289,7 +301,7 @@ mod tests {
         while reader.next(&mut block).unwrap() {
             let take = |number, symbols: &[u64]| {
                 found.push((number, symbols.to_vec()));
-                Ok(())
+                Ok::<(), StoreError>(())
             };
             block.documents(&mut buffer, |number| number % 3 != 1, take).unwrap();
         }
@@ -346,7 +358,7 @@ mod tests {
                     |_| true,
                     |number, symbols| {
                         found.push((number, symbols.to_vec()));
-                        Ok(())
+                        Ok::<(), StoreError>(())
                     },
                 )
                 .unwrap();

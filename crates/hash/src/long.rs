@@ -102,7 +102,7 @@ fn secret(at: usize) -> Lanes {
 }
 
 /// XXH3-128 with seed 0 of `words`, as bytes from the lowest.
-pub(crate) fn digest(words: &[u64]) -> u128 {
+pub fn digest(words: &[u64]) -> u128 {
     digest_on(Cpu::detect(), words)
 }
 

@@ -7,14 +7,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::CorpusError;
-
 /// Requests to the disk that are under way at once: a file system writes down several with one commit of its journal.
 const CONCURRENT_SYNCS: usize = 8;
 
+/// A file, or its name in its folder, that could not be put on the disk.
+#[derive(Debug, thiserror::Error)]
+#[error("{} cannot be put on the disk: {source}", file.display())]
+pub struct SyncError {
+    /// The file, or the folder.
+    pub file: PathBuf,
+    /// The cause.
+    pub source: io::Error,
+}
+
 /// Returns when the content of all `files` and the names of all files in their folders are on the disk. What is no longer there, and
 /// what is no file, is passed over.
-pub fn sync(files: &[PathBuf]) -> Result<(), CorpusError> {
+pub fn sync(files: &[PathBuf]) -> Result<(), SyncError> {
     each(files, sync_file)?;
     let folder = |file: &PathBuf| file.parent().map(Path::to_owned);
     let folders: BTreeSet<PathBuf> = files.iter().filter_map(folder).collect();
@@ -47,15 +55,14 @@ fn ignore_missing(done: io::Result<()>) -> io::Result<()> {
     }
 }
 
-fn each(paths: &[PathBuf], act: fn(&Path) -> io::Result<()>) -> Result<(), CorpusError> {
+fn each(paths: &[PathBuf], act: fn(&Path) -> io::Result<()>) -> Result<(), SyncError> {
     let next = AtomicUsize::new(0);
-    let failure: Mutex<Option<CorpusError>> = Mutex::new(None);
+    let failure: Mutex<Option<SyncError>> = Mutex::new(None);
     let worker = || {
         while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
             if let Err(source) = act(path) {
-                let name = path.display().to_string();
                 let mut failure = failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                failure.get_or_insert(CorpusError::Write { name, source });
+                failure.get_or_insert(SyncError { file: path.clone(), source });
                 return;
             }
         }

@@ -144,7 +144,7 @@ fn mixed_on(values: &[u64], key: u64, out: &mut Vec<u64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::gram;
+    use crate::gram;
     use proptest::prelude::*;
 
     proptest! {

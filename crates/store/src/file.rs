@@ -18,11 +18,11 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use lookalike_text::hash;
+use lookalike_hash as hash;
 use serde::{Deserialize, Serialize};
 
-use super::journal;
-use crate::error::EngineError;
+use crate::error::StoreError;
+use crate::journal;
 
 const MAGIC: &[u8; 8] = b"lookrun\n";
 const VERSION: u32 = 2;
@@ -80,7 +80,7 @@ impl Label {
 
 /// The state of a file at a moment that a later process can go back to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct WriterCheckpoint {
+pub struct WriterCheckpoint {
     /// Bytes pushed until then.
     bytes: u64,
     /// Those of them that fill no block yet.
@@ -103,10 +103,10 @@ pub struct RunWriter {
 
 impl RunWriter {
     /// Begins a file that will stand at `path`.
-    pub fn create(path: &Path, label: Label) -> Result<Self, EngineError> {
+    pub fn create(path: &Path, label: Label) -> Result<Self, StoreError> {
         let pending = path.with_added_extension("part");
-        let mut file = File::create(&pending).map_err(|error| EngineError::write(&pending, error))?;
-        file.write_all(&[0; HEADER]).map_err(|error| EngineError::write(&pending, error))?;
+        let mut file = File::create(&pending).map_err(|error| StoreError::write(&pending, error))?;
+        file.write_all(&[0; HEADER]).map_err(|error| StoreError::write(&pending, error))?;
         let size = label.block();
         let block = Vec::with_capacity(size);
         let path = path.to_owned();
@@ -114,11 +114,7 @@ impl RunWriter {
     }
 
     /// Goes on with a file from where it had been written to; nothing when it is not there, or shorter than that.
-    pub(crate) fn resume(
-        path: &Path,
-        label: Label,
-        written: WriterCheckpoint,
-    ) -> Result<Option<Self>, EngineError> {
+    pub fn resume(path: &Path, label: Label, written: WriterCheckpoint) -> Result<Option<Self>, StoreError> {
         let pending = path.with_added_extension("part");
         let (size, WriterCheckpoint { bytes, open }) = (label.block(), written);
         let Some(full) = bytes.checked_sub(open.len() as u64) else { return Ok(None) };
@@ -135,7 +131,7 @@ impl RunWriter {
             file.seek(SeekFrom::End(0))?;
             Ok(Some(file))
         };
-        let file = go_back().map_err(|error| EngineError::write(&pending, error))?;
+        let file = go_back().map_err(|error| StoreError::write(&pending, error))?;
         let mut block = Vec::with_capacity(size);
         block.extend_from_slice(&open);
         let path = path.to_owned();
@@ -152,14 +148,14 @@ impl RunWriter {
     }
 
     /// A moment that a later process can go back to.
-    pub(crate) fn checkpoint(&mut self) -> Result<WriterCheckpoint, EngineError> {
+    pub fn checkpoint(&mut self) -> Result<WriterCheckpoint, StoreError> {
         self.write_finished()?;
-        self.file.sync_data().map_err(|error| EngineError::write(&self.pending, error))?;
+        self.file.sync_data().map_err(|error| StoreError::write(&self.pending, error))?;
         Ok(WriterCheckpoint { bytes: self.bytes, open: self.block.clone() })
     }
 
     /// Appends bytes; records of the file's width, one or many, or parts of them.
-    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), EngineError> {
+    pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), StoreError> {
         self.bytes += bytes.len() as u64;
         loop {
             let room = self.size - self.block.len();
@@ -179,11 +175,11 @@ impl RunWriter {
         self.bytes
     }
 
-    fn flush(&mut self) -> Result<(), EngineError> {
+    fn flush(&mut self) -> Result<(), StoreError> {
         let sum = hash::sum(&self.block);
         self.block.extend_from_slice(&sum.to_le_bytes());
         if self.finished.is_empty() && self.block.len() >= BLOCK {
-            self.file.write_all(&self.block).map_err(|error| EngineError::write(&self.pending, error))?;
+            self.file.write_all(&self.block).map_err(|error| StoreError::write(&self.pending, error))?;
         } else {
             self.finished.extend_from_slice(&self.block);
             if self.finished.len() >= BLOCK {
@@ -194,19 +190,19 @@ impl RunWriter {
         Ok(())
     }
 
-    fn write_finished(&mut self) -> Result<(), EngineError> {
+    fn write_finished(&mut self) -> Result<(), StoreError> {
         let written = self.file.write_all(&self.finished);
         self.finished.clear();
-        written.map_err(|error| EngineError::write(&self.pending, error))
+        written.map_err(|error| StoreError::write(&self.pending, error))
     }
 
     /// Closes the file and gives it its name.
-    pub fn finish(self) -> Result<(), EngineError> {
+    pub fn finish(self) -> Result<(), StoreError> {
         self.finish_with_mark(0)
     }
 
     /// As [`RunWriter::finish`], with a number in the header.
-    pub fn finish_with_mark(mut self, mark: u64) -> Result<(), EngineError> {
+    pub fn finish_with_mark(mut self, mark: u64) -> Result<(), StoreError> {
         if !self.block.is_empty() {
             self.flush()?;
         }
@@ -216,13 +212,13 @@ impl RunWriter {
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&header)
         };
-        write(&mut self.file).map_err(|error| EngineError::write(&self.pending, error))?;
+        write(&mut self.file).map_err(|error| StoreError::write(&self.pending, error))?;
         let journal = journal::of(&self.path);
         let length = length(self.bytes, self.size);
         if let Some(journal) = &journal {
             journal.replacing(&self.path, &self.file, length)?;
         }
-        std::fs::rename(&self.pending, &self.path).map_err(|error| EngineError::write(&self.path, error))?;
+        std::fs::rename(&self.pending, &self.path).map_err(|error| StoreError::write(&self.path, error))?;
         journal.map_or(Ok(()), |journal| journal.made(&self.path, length))
     }
 }
@@ -240,13 +236,13 @@ pub struct Run {
 
 impl Run {
     /// Opens a file and checks its header.
-    pub fn open(path: &Path, label: Label) -> Result<Self, EngineError> {
-        let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
+    pub fn open(path: &Path, label: Label) -> Result<Self, StoreError> {
+        let file = File::open(path).map_err(|error| StoreError::read(path, error))?;
         let mut header = [0; HEADER];
         read_at(&file, &mut header, 0).map_err(|error| damaged_or(path, error))?;
         let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
         let (count, mark) = (number(48), number(56));
-        let damaged = |what: &str| EngineError::Damaged { file: path.to_owned(), what: what.to_owned() };
+        let damaged = |what: &str| StoreError::Damaged { file: path.to_owned(), what: what.to_owned() };
         if number(64) != hash::sum(&header[..64]) {
             return Err(damaged("its header does not match its checksum"));
         }
@@ -254,7 +250,7 @@ impl Run {
             return Err(damaged("it is of another kind, format version or job"));
         }
         let run = Run { path: path.to_owned(), file, width: label.width, block: label.block(), count, mark };
-        let length = run.file.metadata().map_err(|error| EngineError::read(path, error))?.len();
+        let length = run.file.metadata().map_err(|error| StoreError::read(path, error))?.len();
         let expected = self::length(run.bytes(), run.block);
         if length != expected {
             return Err(damaged(&format!("it is {length} bytes long and should be {expected}")));
@@ -278,7 +274,7 @@ impl Run {
     }
 
     /// Replaces `out` with up to `most` blocks from `index` on, checked, without their checksums.
-    fn blocks(&self, index: u64, most: u64, out: &mut Vec<u8>) -> Result<(), EngineError> {
+    fn blocks(&self, index: u64, most: u64, out: &mut Vec<u8>) -> Result<(), StoreError> {
         let left = self.bytes() - index * self.block as u64;
         let bytes = left.min(most * self.block as u64) as usize;
         let count = bytes.div_ceil(self.block);
@@ -291,7 +287,7 @@ impl Run {
             if out[to..to + SUM] != hash::sum(&out[from..to]).to_le_bytes() {
                 let (block, position) = (index + number as u64, position + from as u64);
                 let what = format!("block {block}, from byte {position}, does not match its checksum");
-                return Err(EngineError::Damaged { file: self.path.clone(), what });
+                return Err(StoreError::Damaged { file: self.path.clone(), what });
             }
             out.copy_within(from..to, number * self.block);
         }
@@ -310,10 +306,10 @@ impl Run {
     }
 
     /// Replaces `out` with the records of one block, checked.
-    pub fn block(&self, number: u64, out: &mut Vec<u8>) -> Result<(), EngineError> {
+    pub fn block(&self, number: u64, out: &mut Vec<u8>) -> Result<(), StoreError> {
         if number >= self.block_count() {
             let what = "a block behind its end is asked for".to_owned();
-            return Err(EngineError::Damaged { file: self.path.clone(), what });
+            return Err(StoreError::Damaged { file: self.path.clone(), what });
         }
         self.blocks(number, 1, out)
     }
@@ -325,7 +321,7 @@ impl Run {
         length: usize,
         room: &mut Vec<u8>,
         out: &mut Vec<u8>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), StoreError> {
         let end = out.len() + length;
         while out.len() < end {
             self.block(offset / self.block as u64, room)?;
@@ -334,7 +330,7 @@ impl Run {
             let part = &part[..part.len().min(end - out.len())];
             if part.is_empty() {
                 let what = "bytes behind its end are asked for".to_owned();
-                return Err(EngineError::Damaged { file: self.path.clone(), what });
+                return Err(StoreError::Damaged { file: self.path.clone(), what });
             }
             out.extend_from_slice(part);
             offset += part.len() as u64;
@@ -358,8 +354,8 @@ pub(crate) fn is_sound(path: &Path) -> bool {
     check(path).unwrap_or(false)
 }
 
-fn check(path: &Path) -> Result<bool, EngineError> {
-    let file = File::open(path).map_err(|error| EngineError::read(path, error))?;
+fn check(path: &Path) -> Result<bool, StoreError> {
+    let file = File::open(path).map_err(|error| StoreError::read(path, error))?;
     let mut header = [0; HEADER];
     read_at(&file, &mut header, 0).map_err(|error| damaged_or(path, error))?;
     let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
@@ -369,7 +365,7 @@ fn check(path: &Path) -> Result<bool, EngineError> {
     if !known || width == 0 || block == 0 {
         return Ok(false);
     }
-    let found = file.metadata().map_err(|error| EngineError::read(path, error))?.len();
+    let found = file.metadata().map_err(|error| StoreError::read(path, error))?.len();
     let run = Run { path: path.to_owned(), file, width, block, count, mark: 0 };
     if found != length(run.bytes(), block) {
         return Ok(false);
@@ -379,20 +375,22 @@ fn check(path: &Path) -> Result<bool, EngineError> {
     blocks.try_for_each(|index| run.blocks(index, READ_BLOCKS, &mut room)).map(|()| true)
 }
 
-fn damaged_or(path: &Path, error: std::io::Error) -> EngineError {
+fn damaged_or(path: &Path, error: std::io::Error) -> StoreError {
     if error.kind() == std::io::ErrorKind::UnexpectedEof {
-        return EngineError::Damaged { file: path.to_owned(), what: "it is cut off".to_owned() };
+        return StoreError::Damaged { file: path.to_owned(), what: "it is cut off".to_owned() };
     }
-    EngineError::read(path, error)
+    StoreError::read(path, error)
 }
 
+/// Fills `out` with the bytes of a file from `position` on, wherever the file was read before.
 #[cfg(unix)]
-pub(crate) fn read_at(file: &File, out: &mut [u8], position: u64) -> std::io::Result<()> {
+pub fn read_at(file: &File, out: &mut [u8], position: u64) -> std::io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, position)
 }
 
+/// Fills `out` with the bytes of a file from `position` on.
 #[cfg(windows)]
-pub(crate) fn read_at(file: &File, mut out: &mut [u8], mut position: u64) -> std::io::Result<()> {
+pub fn read_at(file: &File, mut out: &mut [u8], mut position: u64) -> std::io::Result<()> {
     while !out.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, out, position)? {
             0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
@@ -416,7 +414,7 @@ pub struct Records {
 
 impl Records {
     /// Number of all records of the file.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.run.count
     }
 
@@ -426,7 +424,7 @@ impl Records {
         reason = "records borrow from the run, which `Iterator` cannot say"
     )]
     #[inline]
-    pub fn next(&mut self) -> Result<Option<&[u8]>, EngineError> {
+    pub fn next(&mut self) -> Result<Option<&[u8]>, StoreError> {
         if self.at == self.block.len() && !self.load()? {
             return Ok(None);
         }
@@ -436,7 +434,7 @@ impl Records {
     }
 
     /// Fills `out` with the next bytes, across blocks; false at the end of the run.
-    pub fn take(&mut self, out: &mut [u8]) -> Result<bool, EngineError> {
+    pub fn take(&mut self, out: &mut [u8]) -> Result<bool, StoreError> {
         let mut filled = 0;
         while filled < out.len() {
             if self.at == self.block.len() && !self.load()? {
@@ -444,7 +442,7 @@ impl Records {
                     return Ok(false);
                 }
                 let what = "a record is cut off".to_owned();
-                return Err(EngineError::Damaged { file: self.run.path.clone(), what });
+                return Err(StoreError::Damaged { file: self.run.path.clone(), what });
             }
             let part = (self.block.len() - self.at).min(out.len() - filled);
             out[filled..filled + part].copy_from_slice(&self.block[self.at..self.at + part]);
@@ -455,11 +453,11 @@ impl Records {
     }
 
     /// The error about content that cannot be.
-    pub fn damaged(&self, what: &str) -> EngineError {
-        EngineError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
+    pub fn damaged(&self, what: &str) -> StoreError {
+        StoreError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
     }
 
-    fn load(&mut self) -> Result<bool, EngineError> {
+    fn load(&mut self) -> Result<bool, StoreError> {
         if self.next * self.run.block as u64 >= self.run.bytes() {
             return Ok(false);
         }
@@ -475,7 +473,7 @@ const CACHED_BLOCKS: usize = 32;
 
 /// Any record of a run, in any order; some blocks are cached, each in the slot that its number gives it.
 #[derive(Debug)]
-pub(crate) struct RandomAccess {
+pub struct RandomAccess {
     run: Run,
     cache: [CachedBlock; CACHED_BLOCKS],
 }
@@ -488,17 +486,18 @@ struct CachedBlock {
 }
 
 impl RandomAccess {
-    pub(crate) fn new(run: Run) -> Self {
+    /// Reads the records of a run.
+    pub fn new(run: Run) -> Self {
         RandomAccess { run, cache: Default::default() }
     }
 
     /// Number of records.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.run.count
     }
 
     /// Record `index`.
-    pub(crate) fn record(&mut self, index: u64) -> Result<&[u8], EngineError> {
+    pub fn record(&mut self, index: u64) -> Result<&[u8], StoreError> {
         let offset = index * self.run.width as u64;
         if offset >= self.run.bytes() {
             return Err(self.damaged("a record behind its end is asked for"));
@@ -509,7 +508,7 @@ impl RandomAccess {
     }
 
     /// Fills `out` with the bytes from `offset`.
-    pub(crate) fn read(&mut self, mut offset: u64, out: &mut [u8]) -> Result<(), EngineError> {
+    pub fn read(&mut self, mut offset: u64, out: &mut [u8]) -> Result<(), StoreError> {
         let mut filled = 0;
         while filled < out.len() {
             if offset >= self.run.bytes() {
@@ -525,7 +524,7 @@ impl RandomAccess {
     }
 
     /// The block with this byte, and the byte's place in it.
-    fn cached_block(&mut self, offset: u64) -> Result<(&[u8], usize), EngineError> {
+    fn cached_block(&mut self, offset: u64) -> Result<(&[u8], usize), StoreError> {
         let number = offset / self.run.block as u64;
         let cached = &mut self.cache[number as usize % CACHED_BLOCKS];
         if cached.number != Some(number) {
@@ -536,8 +535,8 @@ impl RandomAccess {
         Ok((&cached.bytes, (offset % self.run.block as u64) as usize))
     }
 
-    fn damaged(&self, what: &str) -> EngineError {
-        EngineError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
+    fn damaged(&self, what: &str) -> StoreError {
+        StoreError::Damaged { file: self.run.path.clone(), what: what.to_owned() }
     }
 }
 
@@ -560,7 +559,7 @@ mod tests {
         path
     }
 
-    fn all(path: &Path) -> Result<Vec<u64>, EngineError> {
+    fn all(path: &Path) -> Result<Vec<u64>, StoreError> {
         let mut records = Run::open(path, LABEL)?.records();
         let mut found = Vec::new();
         while let Some(record) = records.next()? {
@@ -636,7 +635,7 @@ mod tests {
             if cut { bytes.truncate(place) } else { bytes[place] ^= 1 << bit }
             std::fs::write(&path, bytes).unwrap();
             let error = all(&path).unwrap_err();
-            let damaged = matches!(error, EngineError::Damaged { .. });
+            let damaged = matches!(error, StoreError::Damaged { .. });
             prop_assert!(damaged);
             prop_assert!(error.to_string().contains("run"));
         }
@@ -660,7 +659,7 @@ mod tests {
         let mut records = Run::open(&path, label).unwrap().records();
         assert!(records.take(&mut [0; 2000]).unwrap());
         assert!(
-            matches!(records.take(&mut [0; 346]), Err(EngineError::Damaged { .. })),
+            matches!(records.take(&mut [0; 346]), Err(StoreError::Damaged { .. })),
             "a record is cut off"
         );
     }
@@ -751,6 +750,6 @@ mod tests {
         run.block(1, &mut block).unwrap();
         assert_eq!((block.len(), &block[..8]), (318 * 12, &682u64.to_le_bytes()[..]));
         assert!(run.block(2, &mut block).is_err());
-        assert!(matches!(Run::open(&folder.path().join("none"), LABEL), Err(EngineError::Read { .. })));
+        assert!(matches!(Run::open(&folder.path().join("none"), LABEL), Err(StoreError::Read { .. })));
     }
 }

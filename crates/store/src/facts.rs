@@ -5,22 +5,22 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::file::{Label, Run, RunWriter};
-use crate::error::EngineError;
+use crate::error::StoreError;
+use crate::file::{Label, Run, RunWriter};
 
 fn label(stamp: u128) -> Label {
     Label::new("facts", 1, stamp)
 }
 
 /// Writes facts down.
-pub(crate) fn save(path: &Path, stamp: u128, facts: &impl Serialize) -> Result<(), EngineError> {
+pub fn save(path: &Path, stamp: u128, facts: &impl Serialize) -> Result<(), StoreError> {
     let mut writer = RunWriter::create(path, label(stamp))?;
     writer.push(&serde_json::to_vec(facts).expect("counts can be written"))?;
     writer.finish()
 }
 
 /// The facts that were written down, if they were.
-pub(crate) fn saved<T: DeserializeOwned>(path: &Path, stamp: u128) -> Result<Option<T>, EngineError> {
+pub fn saved<T: DeserializeOwned>(path: &Path, stamp: u128) -> Result<Option<T>, StoreError> {
     if !path.exists() {
         return Ok(None);
     }
@@ -28,7 +28,7 @@ pub(crate) fn saved<T: DeserializeOwned>(path: &Path, stamp: u128) -> Result<Opt
     let mut text = vec![0; run.bytes() as usize];
     run.records().take(&mut text)?;
     let facts = serde_json::from_slice(&text);
-    facts.map(Some).map_err(|error| EngineError::Damaged { file: path.to_owned(), what: error.to_string() })
+    facts.map(Some).map_err(|error| StoreError::Damaged { file: path.to_owned(), what: error.to_string() })
 }
 
 #[cfg(test)]
@@ -43,7 +43,7 @@ mod tests {
         let numbers: Vec<u64> = (0..5000).collect();
         save(&path, 7, &numbers).unwrap();
         assert_eq!(saved(&path, 7).unwrap(), Some(numbers));
-        assert!(matches!(saved::<Vec<u64>>(&path, 8), Err(EngineError::Damaged { .. })));
+        assert!(matches!(saved::<Vec<u64>>(&path, 8), Err(StoreError::Damaged { .. })));
     }
 
     #[test]
@@ -52,7 +52,7 @@ mod tests {
         let path = folder.path().join("facts");
         save(&path, 7, &"text").unwrap();
         let error = saved::<u64>(&path, 7).unwrap_err();
-        assert!(matches!(error, EngineError::Damaged { .. }), "{error}");
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
         save(&path, 7, &9u64).unwrap();
         assert_eq!(saved(&path, 7).unwrap(), Some(9u64), "facts are replaced");
     }

@@ -229,7 +229,7 @@ fn lanes(chain: u64, hashes: &[u64]) -> [u64; LANES] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::word;
+    use crate::word;
     use proptest::prelude::*;
 
     /// Words that XXH3-64 takes for one.

@@ -248,7 +248,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn hashes(seeds: &[u64]) -> Vec<u64> {
-        seeds.iter().map(|&seed| crate::hash::mix(seed)).collect()
+        seeds.iter().map(|&seed| crate::mix(seed)).collect()
     }
 
     proptest! {
