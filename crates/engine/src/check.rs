@@ -19,9 +19,10 @@ use crate::context::Settings;
 use crate::delivered::{self, FileDigest};
 use crate::document_copy::DocumentCopy;
 use crate::error::EngineError;
-use crate::job::{RUN, SUMMARY, Summary};
 use crate::pair_measurer::PairMeasurer;
+use crate::protocol::{RUN, SUMMARY};
 use crate::recipe::{ClusterRule, JobRecipe, Task};
+use crate::results::Summary;
 use crate::walk::{self, WalkError, WalkItem, Watch};
 
 /// The number of mistakes that are reported in words.

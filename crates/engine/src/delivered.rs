@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::context::{remove_if_there, write_whole_with};
 use crate::error::EngineError;
 use crate::folder::JobFiles;
-use crate::job::{RUN, SUMMARY, WORK};
+use crate::protocol::{RUN, SUMMARY, WORK};
 
 /// The length and digest that a file is known again by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::context::remove_if_there;
 use crate::error::EngineError;
-use crate::job::{LOCK, MANIFEST, SUMMARY, WORK, lock};
+use crate::protocol::{LOCK, MANIFEST, SUMMARY, WORK, lock};
 
 /// Results by name; tables also with other endings.
 const RESULTS: [&str; 11] = [
@@ -154,6 +154,20 @@ pub(crate) fn remove_unstarted(folder: &Path, made: bool) {
     if made {
         let _ = fs::remove_dir(folder);
     }
+}
+
+/// Removes what an earlier job left in a folder, so that another can begin there. Other files stay where they are, and so does all of a
+/// folder that holds no job.
+pub fn begin_anew(folder: &Path) -> Result<(), EngineError> {
+    let work = folder.join(WORK);
+    let ours = [LOCK, MANIFEST].iter().any(|file| work.join(file).exists())
+        || folder.join(SUMMARY).exists() && folder.join("recipe.toml").exists();
+    if !ours {
+        return Ok(());
+    }
+    fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
+    let _held = lock(folder, &work.join(LOCK))?;
+    clear(folder)
 }
 
 #[cfg(test)]
@@ -309,5 +323,20 @@ mod tests {
         drop(held);
         remove_unstarted_if_unlocked(&folder, true);
         assert!(!folder.exists());
+    }
+
+    #[test]
+    fn what_is_begun_anew_was_a_job() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str| std::fs::write(folder.path().join(name), "").unwrap();
+        let has = |name: &str| folder.path().join(name).exists();
+        put(SUMMARY);
+        put("removed.jsonl");
+        begin_anew(folder.path()).unwrap();
+        assert!(has(SUMMARY) && has("removed.jsonl"), "a summary alone may be anybody's");
+        put("recipe.toml");
+        put("mine");
+        begin_anew(folder.path()).unwrap();
+        assert!(!has(SUMMARY) && !has("removed.jsonl") && !has("recipe.toml") && has("mine"));
     }
 }

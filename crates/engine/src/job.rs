@@ -17,29 +17,31 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::{Corpus, Loss, Origin};
-use lookalike_hash::{self as hash, Secret};
+use lookalike_corpus::{Corpus, Origin};
+use lookalike_hash::Secret;
 use lookalike_store::journal::{self, Journal, Recovered};
-use lookalike_store::sync::{sync, sync_folder};
+use lookalike_store::sync::sync;
 use serde::{Deserialize, Serialize, Serializer};
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::catalogue::Catalogue;
-use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole, write_whole_with};
+use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
 use crate::delivered;
 use crate::disk::estimate;
 use crate::error::EngineError;
 use crate::folder;
 use crate::pipeline;
+use crate::protocol::{
+    LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, holds_job, is_empty, json_digest, lock, number_of,
+    read_manifest, secret_of, sweep, write_manifest,
+};
 use crate::recipe::{JobRecipe, Task};
 use crate::rejections;
-use crate::results::Findings;
+use crate::results::{Findings, Summary};
 use crate::stages::lexicon::{self, WordTotals};
 use crate::stages::sketch::{self, Row};
 use crate::stages::write::{StageCounts, compare, dedup, pairs, shards};
@@ -88,70 +90,6 @@ pub enum Shards {
     Kept,
     /// Those that were removed.
     Removed,
-}
-
-/// The counts of a finished job.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Summary {
-    /// Records found, rejected ones included.
-    pub documents: u64,
-    /// Documents that stay.
-    pub kept: u64,
-    /// Documents that go, each with a witness.
-    pub removed: u64,
-    /// Records that could not be read.
-    pub rejected: u64,
-    /// Records that are no documents.
-    pub skipped: u64,
-    /// Clusters of two or more.
-    pub clusters: u64,
-    /// Documents beyond the first of each class of equal words.
-    pub exact_duplicates: u64,
-    /// Distinct pairs proposed.
-    pub candidates: u64,
-    /// Pairs measured.
-    pub verified: u64,
-    /// Groups that did not propose all of their pairs.
-    pub giant_groups: u64,
-    /// Documents whose id an earlier one bears.
-    pub duplicate_ids: u64,
-    /// Bytes of extracted text.
-    pub text_bytes: u64,
-    /// Version of the program.
-    pub version: String,
-    /// Pairs written, by `pairs`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pairs: Option<u64>,
-    /// Pairs counted by the method's word alone.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub unverified: bool,
-    /// Witnesses may be below the threshold.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub witnesses_waived: bool,
-    /// Documents of the other corpus.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub against: u64,
-    /// Files that were left out of folders, by reason.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub left_out: BTreeMap<String, u64>,
-    /// Records of the other corpus that could not be read.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub against_rejected: u64,
-    /// Reasons why records could not be read, the most frequent first, those of the other corpus behind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Loss>,
-}
-
-impl Summary {
-    /// Records of both corpora that could not be read.
-    pub fn all_rejected(&self) -> u64 {
-        self.rejected + self.against_rejected
-    }
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// The facts about the machine and the run in `run.json`, the one file that differs from run to run.
@@ -245,73 +183,12 @@ impl JobManifest<'_> {
     }
 }
 
-/// Writes a manifest, and a digest of it behind it.
-pub(crate) fn write_manifest(path: &Path, manifest: &impl Serialize) -> Result<(), EngineError> {
-    write_whole_with(path, |out| {
-        let mut out = Digested { inner: out, sum: Xxh3::new() };
-        serde_json::to_writer(&mut out, manifest)?;
-        let digest = out.sum.digest128();
-        writeln!(out.inner, "\n{digest:032x}")
-    })
-}
-
-/// XXH3-128 of a value as JSON, of which nothing is kept: there may be a million files in it.
-pub(crate) fn json_digest(value: &impl Serialize) -> u128 {
-    let mut out = Digested { inner: io::sink(), sum: Xxh3::new() };
-    serde_json::to_writer(&mut out, value).expect("names can be written");
-    out.sum.digest128()
-}
-
-/// A writer that digests what passes.
-struct Digested<W> {
-    inner: W,
-    sum: Xxh3,
-}
-
-impl<W: Write> Write for Digested<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        self.sum.update(&bytes[..written]);
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
-    }
-}
-
-/// The words of a manifest, whoever wrote it. Behind them stands a digest of them; where that does not match, the manifest did not survive.
-pub(crate) fn read_manifest(path: &Path) -> Result<Option<String>, EngineError> {
-    let bytes = match std::fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        bytes => bytes.map_err(|error| EngineError::read(path, error))?,
-    };
-    let mut text = String::from_utf8(bytes).unwrap_or_default();
-    let (line, digest) = text.split_once('\n').unwrap_or_default();
-    let (length, whole) = (line.len(), digest.trim() == digest_of(line.as_bytes()));
-    text.truncate(length);
-    Ok(whole.then_some(text))
-}
-
 /// The fields of the `run.json` of a finished job that stand for its manifest.
 #[derive(Debug, Deserialize)]
 struct FinishedRun {
     inputs: String,
     outputs: String,
 }
-
-/// The folder for scratch files inside a job's folder.
-pub(crate) const WORK: &str = "work";
-pub(crate) const LOCK: &str = "lock";
-pub(crate) const MANIFEST: &str = "job.json";
-pub(crate) const SUMMARY: &str = "summary.json";
-pub(crate) const RUN: &str = "run.json";
-/// Says which copies are done.
-pub(crate) const COPIES: &str = "copies";
-/// Gathered by a run by an index as it goes.
-const REJECTED: &str = "rejected";
-/// Files among the scratch files that are none of a stage's.
-const OTHERS: &[&str] = &[LOCK, MANIFEST, stdin::FILE, COPIES, REJECTED];
 
 /// A job's folder, locked.
 pub struct OpenJob {
@@ -613,26 +490,6 @@ impl Outputs {
     }
 }
 
-pub(crate) fn digest_of(bytes: &[u8]) -> String {
-    format!("{:032x}", hash::digest(bytes))
-}
-
-/// Removes what a killed process had begun to write under other names.
-pub fn sweep(folder: &Path) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && name != WORK => sweep(&entry.path()),
-            // Nothing is lost if it stays.
-            Ok(kind) if kind.is_file() && name.starts_with(".lookalike-") => {
-                drop(std::fs::remove_file(entry.path()))
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Free bytes of the disk that holds `folder`, or will.
 pub fn free_space(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|path| path.exists() || path.as_os_str().is_empty())?;
@@ -649,87 +506,6 @@ pub fn free_space(folder: &Path) -> Option<u64> {
     }
 }
 
-/// True when there is nothing in a folder, but for an empty one for scratch files: a process that was killed before it could take
-/// hold leaves that.
-pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
-    let begun = |path: PathBuf| {
-        path.ends_with(WORK) && std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
-    };
-    match std::fs::read_dir(folder) {
-        Ok(mut entries) => Ok(entries.all(|entry| entry.is_ok_and(|entry| begun(entry.path())))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(EngineError::read(folder, error)),
-    }
-}
-
-/// True when something was begun or finished in a folder.
-pub(crate) fn holds_job(folder: &Path) -> bool {
-    folder.join(SUMMARY).exists() || [LOCK, MANIFEST].iter().any(|file| folder.join(WORK).join(file).exists())
-}
-
-/// Opens the journal of the scratch files in `folder`. Where nothing says what was begun there, all of them go, and `begin` says it.
-pub(crate) fn begin_journal(
-    folder: &Path,
-    begun: bool,
-    begin: impl FnOnce() -> Result<(), EngineError>,
-) -> Result<(Arc<Journal>, Recovered), EngineError> {
-    let work = folder.join(WORK);
-    let before = work.join(journal::NAME).metadata();
-    if begun {
-        let (journal, recovered) = Journal::open(&work, folder, OTHERS)?;
-        // Whoever wrote a manifest had a journal before.
-        return Ok((journal, Recovered { lost: recovered.lost || before.is_err() }));
-    }
-    let torn = work.join(MANIFEST).exists();
-    for name in [journal::NAME, COPIES, REJECTED] {
-        remove_if_there(&work.join(name))?;
-    }
-    if before.is_ok() {
-        // It must not come back and speak of files that others of the same name have replaced.
-        sync_folder(&work).map_err(|error| EngineError::write(&work, error))?;
-    }
-    let lost = torn || before.is_ok_and(|facts| facts.len() > 0);
-    let (journal, _) = Journal::open(&work, folder, OTHERS)?;
-    begin()?;
-    Ok((journal, Recovered { lost }))
-}
-
-/// Holds a folder for work that comes before a job in it, until what is returned is dropped.
-pub fn lock_folder(folder: &Path) -> Result<File, EngineError> {
-    let work = folder.join(WORK);
-    if !work.join(LOCK).exists() && !is_empty(folder)? {
-        return Err(EngineError::NotAJob { folder: folder.to_owned() });
-    }
-    std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
-    lock(folder, &work.join(LOCK))
-}
-
-pub(crate) fn lock(folder: &Path, path: &Path) -> Result<File, EngineError> {
-    let file = File::options()
-        .create(true)
-        .append(true)
-        .open(path)
-        .map_err(|error| EngineError::write(path, error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(std::fs::TryLockError::WouldBlock) => Err(EngineError::Locked { folder: folder.to_owned() }),
-        Err(std::fs::TryLockError::Error(error)) => Err(EngineError::write(path, error)),
-    }
-}
-
-/// The secret of a manifest. One that cannot be read is never replaced by another: a known one could be forged against.
-pub(crate) fn secret_of(seed: &str, manifest: &Path) -> Result<Secret, EngineError> {
-    number_of(seed, manifest).map(Secret::new)
-}
-
-/// A number that a manifest holds as hexadecimal digits.
-fn number_of(digits: &str, manifest: &Path) -> Result<u128, EngineError> {
-    u128::from_str_radix(digits, 16).map_err(|_| {
-        let what = format!("{digits:?} is no number in hexadecimal digits");
-        EngineError::Damaged { file: manifest.to_owned(), what }
-    })
-}
-
 /// Refuses a corpus with files that cannot be read.
 pub(crate) fn refuse_unreadable(corpus: &Corpus, threads: usize) -> Result<(), EngineError> {
     let found = corpus.unreadable(threads);
@@ -739,20 +515,6 @@ pub(crate) fn refuse_unreadable(corpus: &Corpus, threads: usize) -> Result<(), E
         Some((_, only)) if all == 1 => Err(only.into()),
         Some((_, first)) => Err(EngineError::Unreadable { count, all, first }),
     }
-}
-
-/// Removes what an earlier job left in a folder, so that another can begin there. Other files stay where they are, and so does all of a
-/// folder that holds no job.
-pub fn begin_anew(folder: &Path) -> Result<(), EngineError> {
-    let work = folder.join(WORK);
-    let ours = [LOCK, MANIFEST].iter().any(|file| work.join(file).exists())
-        || folder.join(SUMMARY).exists() && folder.join("recipe.toml").exists();
-    if !ours {
-        return Ok(());
-    }
-    std::fs::create_dir_all(&work).map_err(|error| EngineError::write(&work, error))?;
-    let _held = lock(folder, &work.join(LOCK))?;
-    folder::clear(folder)
 }
 
 /// The units of marked shards, those to compare with first.
@@ -995,15 +757,6 @@ mod tests {
     use crate::tests::{outputs, recipe, run, settings};
     use lookalike_corpus::ReadOptions;
 
-    #[test]
-    fn a_secret_that_cannot_be_read_is_not_replaced_by_a_known_one() {
-        let manifest = Path::new("work/job.json");
-        for seed in ["", "x", "-1"] {
-            assert!(matches!(secret_of(seed, manifest), Err(EngineError::Damaged { .. })), "{seed:?}");
-        }
-        assert_eq!(secret_of("0a", manifest).unwrap().seed(), 10);
-    }
-
     fn mark(name: &str, bytes: u64) -> InputMark<'_> {
         InputMark { name: name.into(), bytes: Some(bytes), modified: Some(1), digest: None, against: false }
     }
@@ -1016,21 +769,6 @@ mod tests {
         assert_eq!(outputs.options(), "--format parquet --write kept --annotate");
         let outputs = Outputs { write: Shards::Removed, suffix: ".gz", ..Outputs::default() };
         assert_eq!(outputs.options(), "--format jsonl --write removed");
-    }
-
-    #[test]
-    fn a_summary_says_nothing_of_what_there_was_not() {
-        let text = serde_json::to_value(Summary::default()).unwrap();
-        for name in
-            ["pairs", "unverified", "witnesses_waived", "against", "left_out", "against_rejected", "reasons"]
-        {
-            assert!(text.get(name).is_none(), "{name}");
-        }
-        assert_eq!(text["documents"], 0);
-        let summary = Summary { rejected: 2, against_rejected: 3, against: 9, ..Summary::default() };
-        assert_eq!(summary.all_rejected(), 5);
-        let again: Summary = serde_json::from_value(serde_json::to_value(&summary).unwrap()).unwrap();
-        assert_eq!(again, summary);
     }
 
     #[test]
@@ -1067,22 +805,6 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_that_did_not_survive_is_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(MANIFEST);
-        assert_eq!(read_manifest(&path).unwrap(), None);
-        let whole = format!("words\n{}\n", digest_of(b"words"));
-        std::fs::write(&path, &whole).unwrap();
-        assert_eq!(read_manifest(&path).unwrap().as_deref(), Some("words"));
-        for length in 0..whole.len() - 1 {
-            std::fs::write(&path, &whole[..length]).unwrap();
-            assert_eq!(read_manifest(&path).unwrap(), None, "{length} bytes of it");
-        }
-        std::fs::write(&path, b"\xff\n").unwrap();
-        assert_eq!(read_manifest(&path).unwrap(), None);
-    }
-
-    #[test]
     fn a_manifest_is_read_back_and_that_of_another_command_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(MANIFEST);
@@ -1102,67 +824,9 @@ mod tests {
         );
         assert_eq!((again.secret, again.stamp), (manifest.secret, manifest.stamp));
         let foreign = "{\"recipe\":\"\"}";
-        std::fs::write(&path, format!("{foreign}\n{}\n", digest_of(foreign.as_bytes()))).unwrap();
+        std::fs::write(&path, format!("{foreign}\n{}\n", crate::protocol::digest_of(foreign.as_bytes())))
+            .unwrap();
         assert!(matches!(JobManifest::read(&path), Err(EngineError::Damaged { .. })));
-    }
-
-    #[test]
-    fn a_folder_with_an_empty_one_for_scratch_files_is_empty() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path();
-        assert!(is_empty(path).unwrap() && is_empty(&path.join("none")).unwrap());
-        std::fs::create_dir(path.join(WORK)).unwrap();
-        assert!(is_empty(path).unwrap() && !holds_job(path));
-        std::fs::write(path.join(WORK).join("mine"), "").unwrap();
-        assert!(!is_empty(path).unwrap() && !holds_job(path));
-        std::fs::write(path.join(WORK).join(LOCK), "").unwrap();
-        assert!(holds_job(path));
-        std::fs::remove_dir_all(path.join(WORK)).unwrap();
-        std::fs::write(path.join(SUMMARY), "").unwrap();
-        assert!(holds_job(path) && !is_empty(path).unwrap());
-    }
-
-    #[test]
-    fn unfinished_copies_are_swept_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["kept/deep/.lookalike-1", "kept/deep/a", ".lookalike-2", "work/.lookalike-3", "notes"] {
-            let path = folder.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
-        }
-        sweep(folder.path());
-        assert_eq!(
-            delivered::all_names(folder.path()).unwrap(),
-            ["kept/deep/a", "notes", "work/.lookalike-3"]
-        );
-    }
-
-    #[test]
-    fn a_folder_is_held_by_one_at_a_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let held = lock_folder(folder.path()).unwrap();
-        assert!(matches!(lock_folder(folder.path()), Err(EngineError::Locked { .. })));
-        drop(held);
-        lock_folder(folder.path()).unwrap();
-        let foreign = tempfile::tempdir().unwrap();
-        std::fs::write(foreign.path().join("mine"), "").unwrap();
-        assert!(matches!(lock_folder(foreign.path()), Err(EngineError::NotAJob { .. })));
-        assert!(!foreign.path().join(WORK).exists());
-    }
-
-    #[test]
-    fn what_is_begun_anew_was_a_job() {
-        let folder = tempfile::tempdir().unwrap();
-        let put = |name: &str| std::fs::write(folder.path().join(name), "").unwrap();
-        let has = |name: &str| folder.path().join(name).exists();
-        put(SUMMARY);
-        put("removed.jsonl");
-        begin_anew(folder.path()).unwrap();
-        assert!(has(SUMMARY) && has("removed.jsonl"), "a summary alone may be anybody's");
-        put("recipe.toml");
-        put("mine");
-        begin_anew(folder.path()).unwrap();
-        assert!(!has(SUMMARY) && !has("removed.jsonl") && !has("recipe.toml") && has("mine"));
     }
 
     #[test]
@@ -1171,17 +835,6 @@ mod tests {
         let deep = free_space(&folder.path().join("not/there/yet"));
         assert_eq!(deep.is_some(), cfg!(unix));
         assert_eq!(free_space(Path::new("not-there-either")).is_some(), cfg!(unix));
-    }
-
-    #[test]
-    fn numbers_of_a_manifest_are_hexadecimal() {
-        let path = Path::new(MANIFEST);
-        assert_eq!(number_of("00ff", path).unwrap(), 255);
-        let error = number_of("0x1", path).unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "job.json is damaged: \"0x1\" is no number in hexadecimal digits; begin anew with --force, or in a new folder"
-        );
     }
 
     fn job_on(lines: &str) -> Job {

@@ -25,7 +25,7 @@
 //! of a run together; [`walk`], every document of a corpus; [`document_copy`], a copy of documents to read by number; [`measure`], the
 //! true similarity of two documents; [`pair_measurer`], that of any pairs of a copy; [`decision`], the rule by which a kept document
 //! stands for another; [`pipeline`], documents through workers in order; [`workplace`], a folder in which other work than a job's goes
-//! on after a stop.
+//! on after a stop; [`protocol`], what holds such folders together, and [`folder`], what in them is whose.
 
 mod catalogue;
 pub mod check;
@@ -38,7 +38,7 @@ mod disk;
 pub mod document_copy;
 pub mod error;
 pub mod examine;
-mod folder;
+pub mod folder;
 mod gather;
 pub mod job;
 pub mod keep_order;
@@ -47,6 +47,7 @@ pub mod pair_measurer;
 pub mod panel;
 pub mod patch;
 pub mod pipeline;
+pub mod protocol;
 pub mod recipe;
 mod rejections;
 mod reread;
@@ -62,9 +63,9 @@ pub mod workplace;
 
 pub use context::{Settings, Spool};
 pub use error::EngineError;
-pub use job::{Job, OpenJob, Opened, Outputs, Shards, Summary};
+pub use job::{Job, OpenJob, Opened, Outputs, Shards};
 pub use recipe::JobRecipe;
-pub use results::Findings;
+pub use results::{Findings, Summary};
 pub use stages::lexicon;
 pub use stages::sketch::MethodCounts;
 pub use stages::write::compare as compared;

@@ -7,9 +7,20 @@
 
 use lookalike_methods::{Abilities, Buffers, Method, OwnMeasure, Score, Sketch};
 use lookalike_text::Profile;
+use serde::{Deserialize, Serialize};
 
 use crate::error::EngineError;
-use crate::recipe::Combine;
+
+/// The rule by which the proposals of several methods are combined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Combine {
+    /// Pairs that any of them proposes.
+    #[default]
+    Any,
+    /// Pairs that all of them propose.
+    All,
+}
 
 /// Most methods that propose pairs in one run.
 pub const MOST_METHODS: usize = 8;

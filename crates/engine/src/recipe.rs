@@ -15,6 +15,8 @@ use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::Panel;
 
+pub use crate::panel::Combine;
+
 /// Raised when the same recipe would give another result or other run files.
 const ENGINE: u32 = 4;
 
@@ -95,17 +97,6 @@ pub enum ClusterRule {
     Star,
     /// All but the first of each connected component are removed.
     Components,
-}
-
-/// The rule by which the proposals of several methods are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Combine {
-    /// Pairs that any of them proposes.
-    #[default]
-    Any,
-    /// Pairs that all of them propose.
-    All,
 }
 
 /// The property that two documents must share to be compared.

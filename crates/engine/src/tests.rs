@@ -903,8 +903,11 @@ fn a_torn_manifest_begins_anew_and_one_of_another_command_is_left_alone() {
     assert!(work("verified.done").exists() && work("copies").exists());
     // Whoever wrote it knows what the scratch files are.
     let foreign = "{\"recipe\":\"\"}";
-    std::fs::write(work("job.json"), format!("{foreign}\n{}\n", crate::job::digest_of(foreign.as_bytes())))
-        .unwrap();
+    std::fs::write(
+        work("job.json"),
+        format!("{foreign}\n{}\n", crate::protocol::digest_of(foreign.as_bytes())),
+    )
+    .unwrap();
     assert!(matches!(open(), Err(EngineError::Damaged { .. })));
     assert!(work("verified.done").exists() && work("copies").exists());
     std::fs::write(work("job.json"), "{\"rec").unwrap();

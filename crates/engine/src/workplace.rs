@@ -23,10 +23,10 @@ use crate::context::{Settings, remove_if_there, write_whole};
 use crate::delivered;
 use crate::error::EngineError;
 use crate::folder;
-use crate::job::{
-    FileAddresses, InputMark, LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, changed, holds_job,
-    is_empty, json_digest, left_out, lock, peak_memory, read_manifest, refuse_unreadable, secret_of, sweep,
-    write_manifest,
+use crate::job::{FileAddresses, InputMark, changed, left_out, peak_memory, refuse_unreadable};
+use crate::protocol::{
+    LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, holds_job, is_empty, json_digest, lock, read_manifest,
+    secret_of, sweep, write_manifest,
 };
 use crate::recipe::differences;
 use crate::stdin;
@@ -470,7 +470,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(WORK)).unwrap();
         let foreign = "{\"command\":\"dedup\"}";
-        let manifest = format!("{foreign}\n{}\n", crate::job::digest_of(foreign.as_bytes()));
+        let manifest = format!("{foreign}\n{}\n", crate::protocol::digest_of(foreign.as_bytes()));
         std::fs::write(folder.path().join(WORK).join(MANIFEST), &manifest).unwrap();
         let error =
             Workplace::open(folder.path(), "recipe", &mut corpora(["a", "b"])).unwrap_err().to_string();

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use clap::{Args, Subcommand, ValueEnum};
 use lookalike::corpus::write::RowFormat;
 use lookalike::corpus::{ListBudget, MaxRejected, ReadOptions};
-use lookalike::engine::job::begin_anew;
+use lookalike::engine::folder::begin_anew;
 use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::model::{Similarity, Threshold};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, CorpusError, ListReader};
 use lookalike::engine::delivered::{put_on_disk, write_durably};
-use lookalike::engine::job::sweep;
 use lookalike::engine::patch::{Counts, ListKey, Patch, PatchPlan};
+use lookalike::engine::protocol::sweep;
 use lookalike::hash;
 use lookalike::walk::{self, Stage, Watch};
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lookalike::corpus::{Corpus, Loss};
-use lookalike::engine::job::lock_folder;
+use lookalike::engine::protocol::lock_folder;
 use lookalike::engine::{Job, JobRecipe, OpenJob, Opened, Outputs};
 use lookalike::hash;
 use lookalike::judgments::{Judgments, judged_documents};

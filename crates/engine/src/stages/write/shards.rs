@@ -11,7 +11,8 @@ use crate::catalogue::{Catalogue, ShardView};
 use crate::context::Context;
 use crate::copies::{Copies, RecordFilter, STDIN, Source};
 use crate::error::EngineError;
-use crate::job::{COPIES, Outputs, Shards};
+use crate::job::{Outputs, Shards};
+use crate::protocol::COPIES;
 use crate::rejections::rejected_records;
 
 /// The folder that copies go to.
