@@ -13,7 +13,7 @@ use crate::{Abilities, About, Advising, Key, Method, MethodError, Page, Score, S
 const VERSION: u32 = 1;
 
 /// The description of the method that `lookalike methods` shows.
-const ABOUT: About = About {
+pub(crate) const ABOUT: About = About {
     name: "first-word",
     aliases: &[],
     summary: "documents with the same first word",
