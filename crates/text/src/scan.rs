@@ -500,7 +500,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2000))]
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 2000 }))]
         #[test]
         fn blocks_equal_the_definition(text in soup()) {
             check(&text)?;
@@ -519,6 +519,7 @@ mod tests {
 
     /// Every script in turn, and every pair of neighbours that meet at a border of blocks.
     #[test]
+    #[cfg_attr(miri, ignore = "interpreted, it takes hours")]
     fn every_character_that_there_is_equals_the_definition() {
         let characters: Vec<char> = ('\u{80}'..='\u{2ffff}').collect();
         for (number, some) in characters.chunks(97).enumerate() {
