@@ -7,7 +7,7 @@ use lookalike_store::sync::sync;
 
 use crate::acknowledged::{self, Acknowledged};
 use crate::error::IndexError;
-use crate::index::{Index, KNOWLEDGE, READ_ATTEMPTS, RECIPE, entries};
+use crate::index::{Index, KNOWLEDGE, READ_ATTEMPTS, RECIPE, entries, learned_files};
 use crate::log;
 use crate::manifest::{self, Manifest};
 use crate::segment::segment_id;
@@ -41,7 +41,7 @@ fn copy(from: &Path, to: &Path, manifest: &Manifest) -> Result<(), IndexError> {
     let knowledge = to.join(KNOWLEDGE);
     std::fs::create_dir_all(&knowledge).map_err(|error| IndexError::write(&knowledge, error))?;
     copy_file(&from.join(RECIPE), &to.join(RECIPE))?;
-    for path in entries(&from.join(KNOWLEDGE))? {
+    for path in learned_files(&from.join(KNOWLEDGE))? {
         copy_file(&path, &knowledge.join(path.file_name().unwrap_or_default()))?;
     }
     let wanted = |id: u64| manifest.segments.iter().any(|entry| entry.id == id);

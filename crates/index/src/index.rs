@@ -513,16 +513,17 @@ fn stamp(recipe: &JobRecipe, knowledge: &Path) -> Result<u128, IndexError> {
     Ok(hash::digest(&digests))
 }
 
+/// The files of what methods learned. Most learn nothing, and copies of an index often leave out the empty folder.
+pub(crate) fn learned_files(knowledge: &Path) -> Result<Vec<PathBuf>, IndexError> {
+    if knowledge.exists() { entries(knowledge) } else { Ok(Vec::new()) }
+}
+
 /// The digests of what methods learned.
 fn knowledge_digests(knowledge: &Path) -> Result<Vec<u8>, IndexError> {
-    let mut names: Vec<PathBuf> = std::fs::read_dir(knowledge)
-        .map_err(|error| IndexError::read(knowledge, error))?
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
+    let mut names = learned_files(knowledge)?;
     names.sort();
     let mut digests = Vec::new();
-    for name in names.iter().filter(|name| name.is_file()) {
+    for name in &names {
         let bytes = std::fs::read(name).map_err(|error| IndexError::read(name, error))?;
         digests.extend_from_slice(&hash::digest(&bytes).to_le_bytes());
     }
@@ -932,6 +933,18 @@ mod tests {
         assert_eq!(small.index.mark(), Some(&b"one"[..]));
         small.index.add_marked(Vec::new(), Default::default(), Some(b"two".to_vec())).unwrap();
         assert_eq!(small.reopened().index.mark(), Some(&b"two"[..]), "also without documents");
+    }
+
+    #[test]
+    fn an_index_whose_empty_folder_of_knowledge_was_not_copied_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let knowledge = folder.path().join(KNOWLEDGE);
+        assert!(learned_files(&knowledge).unwrap().is_empty());
+        let without = knowledge_digests(&knowledge).unwrap();
+        std::fs::create_dir(&knowledge).unwrap();
+        assert_eq!(knowledge_digests(&knowledge).unwrap(), without);
+        std::fs::write(knowledge.join("words"), "learned").unwrap();
+        assert_ne!(knowledge_digests(&knowledge).unwrap(), without);
     }
 
     #[test]

@@ -271,19 +271,27 @@ pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
     if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
-/// Draws until the budget is used up, or there are `most` draws, or the client has made `calls` calls. Any other error is passed on.
+/// Draws in a row that may need no call. Where the engine has fewer different answers than there are calls to make, all of them are known
+/// at some time, and draws would go on for ever.
+const MOST_FREE_DRAWS: usize = 10_000;
+
+/// Draws until the budget is used up, or there are `most` draws, or the client has made `calls` calls, or [`MOST_FREE_DRAWS`] draws
+/// needed none. Any other error is passed on.
 pub fn draw_until_spent(
     sampler: &mut Sampler<'_>,
     client: &mut EngineClient<'_>,
     (most, calls): (usize, u64),
 ) -> Result<Vec<Draw>, EngineError> {
-    let mut draws = Vec::new();
-    while draws.len() < most && client.cost().calls < calls {
+    let (mut draws, mut free, mut before) = (Vec::new(), 0, client.cost().calls);
+    while draws.len() < most && before < calls && free < MOST_FREE_DRAWS {
         match sampler.draw(client) {
             Ok(draw) => draws.push(draw),
             Err(EngineError::Spent { .. }) => break,
             Err(error) => return Err(error),
         }
+        let now = client.cost().calls;
+        free = if now == before { free + 1 } else { 0 };
+        before = now;
     }
     Ok(draws)
 }

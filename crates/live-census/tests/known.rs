@@ -91,6 +91,17 @@ fn sizes_are_near_the_truth_and_say_how_near() {
 }
 
 #[test]
+fn an_engine_of_which_all_answers_are_known_is_asked_no_more() {
+    let (world, folder) = (world(40), tempfile::tempdir().unwrap());
+    let path = folder.path().join("index");
+    let engine = tantivy(&path, None, world.pages.iter());
+    let mut caller = with_budget(Box::new(engine), 1_000_000);
+    let (drawn, size) = measured(&mut caller, &world.own, 1);
+    assert!(drawn.draws.len() > 10_000, "{}", drawn.draws.len());
+    assert!((20.0..80.0).contains(&size.pages.value), "{size:?}");
+}
+
+#[test]
 fn an_engine_that_reads_the_first_bytes_only_is_measured_all_the_same() {
     let (world, folder) = (world(2_000), tempfile::tempdir().unwrap());
     let path = folder.path().join("index");
