@@ -31,6 +31,8 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Class
         return Ok(done);
     }
     ctx.begin("collapse", Some(catalogue.len().into()), false);
+    // A quarter for each sorter: that of ids is read to its end before that of members begins, so that there
+    // are two at a time, and a merge of runs has room beside them.
     let memory = ctx.budget.free(0, 0) as usize / 4;
     for name in ["digests", "ids", "members"] {
         for run in existing(&ctx.run_location(name))? {
@@ -45,6 +47,7 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Class
             return Ok(());
         }
         ids.push((row.id, document))?;
+        // All documents without words have the digest 0, and would become one class.
         if row.words > 0 { Ok(digests.push((row.digest, document))?) } else { Ok(()) }
     })?;
     let ids = count_repeated_ids(ids.sorted()?, catalogue.references())?;
@@ -53,8 +56,13 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Class
     let (mut first, mut exact_duplicates) = (None::<(u128, u32)>, 0);
     while let Some((digest, document)) = sorted.next()? {
         match first {
+            // Digests sort together with their documents, so that a class is led by its lowest number. The
+            // stage `group` counts on that: of two corpora the left one leads.
             Some((same, leader)) if same == digest => {
                 exact_duplicates += u64::from(document >= catalogue.references());
+                // Digests come in an order that the secret of the job decides. By leader the file is in the
+                // order of documents and can be searched by halves, and its records are the same for every
+                // secret.
                 members.push(couple(leader, document))?;
             }
             _ => first = Some((digest, document)),
@@ -84,6 +92,8 @@ fn count_repeated_ids(mut ids: Sorted<Digests>, references: u32) -> Result<Class
     let mut last: Option<(u128, u32)> = None;
     while let Some((id, document)) = ids.next()? {
         if let Some((_, before)) = last.filter(|(same, _)| *same == id) {
+            // Documents to compare with have the lower numbers, so that of one id only two neighbours can be
+            // on different sides: `common_ids` counts ids, and the other two count documents.
             match (before < references, document < references) {
                 (true, true) => found.duplicate_ids_against += 1,
                 (false, _) => found.duplicate_ids += 1,

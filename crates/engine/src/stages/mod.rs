@@ -10,6 +10,7 @@
 //! - `write`: files for people and programs
 //! - `report`: texts of examples, read again for the report
 
+// Sorted by name, as rustfmt does; the order in which stages run is in `OpenJob::stages`.
 pub(crate) mod collapse;
 pub(crate) mod group;
 pub mod lexicon;

@@ -92,6 +92,8 @@ pub(crate) fn order(ctx: &Context<'_>) -> Result<bool, EngineError> {
         let key_runs = stage.move_keys()?;
         ctx.save(DONE, &Ordered { key_runs })?;
     }
+    // Not under the condition above: a process that was stopped between its note and the end of the sweep
+    // left files that the next one removes.
     sweep(ctx, &catalogue)?;
     Ok(true)
 }
@@ -140,6 +142,8 @@ impl OrderStage<'_> {
 
     /// A part of the memory.
     fn memory(&self) -> usize {
+        // A third: while documents are numbered, two sorters are filled side by side, and the files that are
+        // read and written have buffers as well.
         let third = self.ctx.budget.free(self.catalogue.len().into(), 4) / 3;
         self.ctx.bucket_bytes.unwrap_or(third) as usize
     }
@@ -162,6 +166,8 @@ impl OrderStage<'_> {
         let mut places = RunWriter::create(&ctx.file(PLACES), label(ctx))?;
         let mut numbers = Sorter::new(ctx.run_location("placing"), Couples, self.memory());
         let mut number = 0;
+        // The corpus to compare with comes first and `number` counts on, because all later stages tell the
+        // two corpora apart by comparing numbers with `references`.
         for (units, values) in sides.into_iter().zip(values) {
             clear(&ctx.run_location("ordering"))?;
             let mut keys = StringSorter::new(ctx.run_location("ordering"), 0, self.memory());
@@ -180,6 +186,8 @@ impl OrderStage<'_> {
             while let Some((key, _)) = sorted.next()? {
                 let place = u32::from_be_bytes(key[key.len() - 4..].try_into().expect("four bytes"));
                 places.push(&place.to_le_bytes())?;
+                // Sorted by place, these are the inverse of what is written to `places`: a sort turns the
+                // permutation around without writes all over a file.
                 numbers.push(couple(place, number))?;
                 number += 1;
             }
@@ -229,6 +237,7 @@ impl OrderStage<'_> {
         let mut numbers = Run::open(&ctx.file(NUMBERS), label(ctx))?.records();
         let (mut number, mut record) = ([0; 4], Vec::new());
         for unit in 0..self.catalogue.units().len() {
+            // `Order::Id` opens no file of values, whatever the order is: they have done their work.
             let mut reader = UnitReader::open(ctx, unit, &Order::Id)?;
             let width = ctx.panel.width();
             let path = sketch::unit_file(ctx, unit, "payload");
@@ -258,10 +267,13 @@ impl OrderStage<'_> {
             let mut docs = create("docs", Row::WIDTH)?;
             let mut names = create("names", 1)?;
             let mut payloads = create("payload", ctx.panel.width())?;
+            // Units keep their sizes, so that the bases by which a document is found are the same before and
+            // after.
             for _ in self.catalogue.base(unit)..self.catalogue.base(unit + 1) {
                 let Some((record, _)) = sorted.next()? else { break };
                 let (row, rest) = record[4..].split_at(Row::WIDTH);
                 let (payload, own) = rest.split_at(ctx.panel.width());
+                // A row may come from another unit; the offset that it has is one in the names of that unit.
                 docs.push(&Row { names: names.position(), ..Row::decode(row) }.encode())?;
                 payloads.push(payload)?;
                 names.push(own)?;
@@ -281,6 +293,8 @@ impl OrderStage<'_> {
         for (method, proposer) in ctx.panel.proposers().iter().enumerate() {
             let (location, codec) =
                 (ctx.run_location(&keys_name(method)), Postings { tagged: proposer.tagged });
+            // Later stages know these runs by their count: one that an earlier process left beyond it would
+            // stay on the disk unnoticed.
             clear(&location)?;
             let mut sorter = Sorter::new(location, codec, self.memory());
             for unit in 0..self.catalogue.units().len() {
@@ -382,10 +396,13 @@ impl UnitReader {
             put_value(self.value(), numbers, key);
             put_text(id_and_address(&self.names).0, key);
         }
+        // The sorter keeps equal texts once, so that without the place documents of equal value and id would
+        // become one. With the highest byte first they stay in the order of the input.
         key.extend_from_slice(&place.to_be_bytes());
     }
 }
 
+// First bytes of a key: their order is the order of the three kinds of records, whatever comes behind.
 const VALUE: u8 = 0;
 const MISSING: u8 = 1;
 const REJECTED: u8 = 2;
@@ -480,6 +497,7 @@ impl PlaceMap {
             .iter()
             .map(|&document| Ok((self.place(document)?, document)))
             .collect::<Result<_, EngineError>>()?;
+        // Callers have their documents in order, and without an order by a field the places are the numbers.
         if self.0.is_some() {
             all.sort_unstable();
         }

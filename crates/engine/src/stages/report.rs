@@ -29,6 +29,7 @@ pub(crate) fn read_samples(
         .flat_map(|sample| [sample.a.number, sample.b.number])
         .chain(findings.biggest.iter().map(|cluster| cluster.kept_document))
         .collect();
+    // In order, because shards are read forwards; once each, because a document may be in several samples.
     wanted.sort_unstable();
     wanted.dedup();
     ctx.begin("report", None, false);
@@ -65,6 +66,8 @@ pub(crate) fn texts(
         Rereader::new(&ShardReaders::new(ctx, catalogue)).documents(
             wanted,
             |worker, document, row, source| {
+                // The digest first: beside a similarity that was measured no other text may be shown than the
+                // one that was.
                 if !worker.reread_document(ctx, source, row.digest, |_| ()) {
                     return Err(crate::gather::input_changed(ctx));
                 }
@@ -90,6 +93,7 @@ pub(crate) fn texts(
         let mut place = view.first;
         while let Some(&(next, document)) = wanted.first() {
             ctx.check()?;
+            // Where a shard has lines, those between two wanted ones are counted and not parsed.
             if reader.lines(BLOCK_BYTES, &mut lines)? {
                 let end = place + lines.len() as u32;
                 let here = wanted.partition_point(|&(wanted, _)| wanted < end);
@@ -101,6 +105,7 @@ pub(crate) fn texts(
             }
             match reader.next()? {
                 None => break,
+                // What is skipped was given no number, and must not move `place` on.
                 Some(Item::Skipped(_)) => continue,
                 Some(item) if place == next => {
                     take(document, item);

@@ -52,6 +52,8 @@ pub(crate) fn survey(ctx: &Context<'_>) -> Result<(), EngineError> {
             shown.map(drop)
         };
         walk(ctx, seen, show, |seen| save(ctx, pass, seen))?;
+        // A pass is ended before the next one is noted: a later process that finds the note does not end it
+        // again.
         surveys.iter().flatten().filter(|survey| pass < survey.passes()).for_each(|survey| survey.end(pass));
         (pass, seen) = (pass + 1, 0);
         save(ctx, pass, seen)?;
@@ -71,6 +73,8 @@ pub(crate) fn walk(
     let (mut first, mut last) = (0, Instant::now());
     for corpus in ctx.corpora() {
         let units = pipeline::units(corpus);
+        // What was learned can be saved only when no worker is in the midst of a unit, so that units go in
+        // groups. Several for each driver: those with short units take more of them while others still read.
         for (number, group) in units.chunks(4 * shape.drivers).enumerate() {
             let end = first + (number * 4 * shape.drivers) + group.len();
             if end <= seen {
@@ -88,6 +92,7 @@ pub(crate) fn walk(
             let worker = || SketchWorker::new(ctx, corpus);
             pipeline::run(corpus, fresh, shape, ctx.watch, worker, work, drive)?;
             seen = end;
+            // Behind the last unit the caller ends the pass and writes down more than `pause` would.
             if last.elapsed() > SAVE_INTERVAL && seen < total {
                 pause(seen)?;
                 last = Instant::now();
@@ -108,6 +113,8 @@ pub(crate) fn save(ctx: &Context<'_>, pass: u32, seen: usize) -> Result<(), Engi
         writer.push(&(saved.len() as u64).to_le_bytes())?;
         writer.push(&saved)?;
     }
+    // The count is in the header of the very file that holds what was learned. In a file of its own it could
+    // be older or newer after a stop, and documents would count twice or not at all.
     Ok(writer.finish_with_mark(u64::from(pass) << 32 | seen as u64)?)
 }
 

@@ -155,6 +155,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         if group.len() < 2 || group.len() as u64 > self.most_common {
             return Ok(());
         }
+        // In this order: a group that proposes nothing must not take the slot of one that does.
         if self.across(group) == Some(0) || self.seen_before(group) {
             return Ok(());
         }
@@ -201,6 +202,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         if self.rules.query_keys.is_some() {
             return self.pair_asymmetric(group, fresh);
         }
+        // The bound never falls as documents get longer: where the shortest has none, nobody has.
         if self.rules.longest_partner(0) == u32::MAX {
             return self.part(group, fresh);
         }
@@ -330,6 +332,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
                     longer if longer > length => longer > reach,
                     shorter => length > self.rules.longest_partner(shorter),
                 };
+                // Both are in both lists, and are met from either end; the end with the lower number proposes
+                // them.
                 let again = twin && other.0 < one.0 && other.0 < self.host.references();
                 if !far && !again {
                     self.pair(one, other)?;
@@ -393,6 +397,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
             if parts.is_empty() {
                 return Ok(largest);
             }
+            // By key and then by place: members of a part stay in the order of the group, on which
+            // `all_pairs` and digests of parts depend.
             parts.sort_unstable();
             for run in parts.chunk_by(|a, b| a.0 == b.0) {
                 largest = largest.max(run.len());
@@ -409,6 +415,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
     /// A group that stays too large.
     fn giant(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         self.giant_groups += 1;
+        // Not only where `fresh`: the file of giant groups has no marks, and every process writes it from the
+        // beginning.
         if self.host.writes_giants() {
             let again = mark_seen(&mut self.seen.giants, digest(group));
             return if again { Ok(()) } else { self.host.giant(group) };
@@ -474,6 +482,8 @@ fn mark_seen(seen: &mut [u128], digest: u128) -> bool {
 fn digest(group: &[Tagged]) -> u128 {
     let mut sum = Xxh3Default::new();
     let mut bytes = [0; 512];
+    // 64 members at a time: the hash is made for long input, and a call for each eight bytes would cost more
+    // than these.
     for part in group.chunks(64) {
         for (slot, &(document, tag)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(part) {
             *slot = (u64::from(document) << 32 | u64::from(tag)).to_le_bytes();

@@ -28,6 +28,8 @@ pub(super) fn back_pairs_location(ctx: &Context<'_>, method: usize) -> RunLocati
 
 /// Returns the length and the payload hash of the document with this record.
 pub(crate) fn member_facts(entry: &PanelMethod, record: &[u8]) -> MemberFacts {
+    // Of the payload and by a fixed hash: the landmarks of a giant group are drawn as if by lot, and yet the
+    // same in every run.
     MemberFacts { length: entry.length(record), mark: xxh3_64(entry.payload(record)) as u32 }
 }
 
@@ -57,8 +59,11 @@ impl<'c> JobGroupHost<'c> {
     ) -> Result<(Self, Option<u64>), EngineError> {
         let entry = &ctx.panel.proposers()[number];
         let abilities = entry.abilities();
+        // Facts of all documents stay in memory: groups come by key, and their members stand all over the
+        // corpus.
         let mut facts = Vec::with_capacity(catalogue.len() as usize);
         catalogue.records(ctx, |_, record| facts.push(member_facts(entry, record)))?;
+        // Half of what is left: key runs are merged at the same time, and each of them has a block in memory.
         let memory = ctx.budget.free(catalogue.len().into(), 12) as usize / 2;
         // A pair comes once for each key that it shares. Where nobody counts, repeats are dropped as early as
         // they are met.
@@ -71,6 +76,8 @@ impl<'c> JobGroupHost<'c> {
             let sorter = |location| kind(Sorter::new(location, Couples, memory / 2));
             (sorter(pairs_location(ctx, number)), Some(sorter(back_pairs_location(ctx, number))), None)
         } else {
+            // Runs up to the last mark hold all pairs of the groups up to that key. Those behind it are
+            // removed here, and their groups propose again.
             let (pairs, skip) = Sorter::resume(pairs_location(ctx, number), Couples, memory)?;
             (kind(pairs), None, skip)
         };
@@ -117,6 +124,8 @@ impl GroupHost for JobGroupHost<'_> {
     }
 
     fn check_room(&self, documents: usize, pairs: u64) -> Result<(), EngineError> {
+        // The forecast of the stage is asked between two postings, and one large group could fill the disk
+        // before the next of them.
         let needed = pairs.saturating_mul(self.pair_bytes);
         match free_space(&self.folder) {
             Some(free) if needed > free => Err(EngineError::TooManyPairs {

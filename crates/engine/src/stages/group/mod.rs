@@ -111,6 +111,7 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Candid
     }
     let postings = (0..ctx.panel.proposers().len())
         .flat_map(|method| catalogue.key_runs(ctx, method).into_iter().map(move |(path, _)| (method, path)))
+        // A method that an earlier process finished has no key runs any more.
         .filter(|(_, path)| path.exists())
         .map(|(method, path)| {
             Ok(Run::open(&path, ctx.label(Postings::KIND, codec(ctx, method).width()))?.count())
@@ -124,6 +125,7 @@ pub(crate) fn propose(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Candid
         done.giant_groups += propose_one(ctx, catalogue, method, &represented, &mut progress)?.giant_groups;
     }
     done.candidates = merge(ctx)?;
+    // Before the pairs of the methods go: without this note, a later process merges them once more.
     ctx.save("candidates.done", &done)?;
     (0..ctx.panel.proposers().len())
         .try_for_each(|method| remove_if_there(&ctx.file(&method_pairs_name(method))))?;
@@ -141,6 +143,8 @@ impl PostingProgress {
     #[inline]
     fn step(&mut self, ctx: &Context<'_>) -> Result<(), EngineError> {
         self.seen += 1;
+        // A posting takes nanoseconds; a look at the clock, and at the disk now and then, takes many times
+        // that.
         if !self.seen.is_multiple_of(65_536) {
             return Ok(());
         }
@@ -172,6 +176,7 @@ pub(crate) fn import_candidates(
     }
     writer.finish()?;
     for method in 0..methods {
+        // Empty, and yet there: the stage `write` opens these files wherever the candidates come from.
         RunWriter::create(&ctx.file(&giants_name(method)), ctx.label("giants", 4))?.finish()?;
     }
     Ok(CandidateCounts { candidates, giant_groups })
@@ -228,6 +233,7 @@ fn propose_one(
     if let Some(key) = key {
         groups.take(key, &mut group)?;
     }
+    // The merge has a block in memory for each of its runs, and the merge of pairs is about to take its own.
     drop(merge);
     let least = ctx.panel.proposers()[method].keys_to_share();
     let (host, giant_groups, _) = groups.finish();
@@ -277,6 +283,7 @@ fn write_pairs(
         let of =
             |head: Option<(u64, u32)>| head.filter(|(other, _)| other == pair).map_or(0, |(_, times)| times);
         let [forward, backward] = heads.map(of);
+        // Each direction is a question of its own, and enough keys in one of them are enough.
         if forward.max(backward) >= least {
             let asked = DirectedKeyCounts { forward, backward };
             put(*pair, if back.is_some() { asked.pack() } else { forward })?;
@@ -309,6 +316,7 @@ impl CountedPairs {
 
     fn advance(&mut self) -> Result<(), EngineError> {
         self.head = None;
+        // One pair is read ahead, because only the next one shows that the count of this one is final.
         while let Some(pair) = self.next.filter(|&next| self.head.is_none_or(|(head, _)| head == next)) {
             self.head = Some((pair, self.head.map_or(1, |(_, times)| times + 1)));
             self.next = self.pairs.next()?;
@@ -320,6 +328,7 @@ impl CountedPairs {
 /// Makes the pairs of the only method the candidates, unless an earlier process did; returns their number.
 fn adopt_single_method(ctx: &Context<'_>) -> Result<u64, EngineError> {
     let (own, file) = (ctx.file(&method_pairs_name(0)), ctx.file(FILE));
+    // A process that was stopped between the rename and `candidates.done` left no file of the old name.
     if own.exists() {
         journal::rename(&own, &file)?;
     }
@@ -353,6 +362,7 @@ fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
                 heads[method] = source.next()?.map(Candidate::decode);
             }
         }
+        // Not before the heads have gone on: a pair that is left out must not be met again.
         if ctx.panel.wants_all() && shared[..methods].contains(&0) {
             continue;
         }

@@ -45,6 +45,8 @@ pub struct WordTotals {
 pub fn fingerprint(path: &Path) -> Result<String, EngineError> {
     let read = || -> std::io::Result<u128> {
         let (mut file, mut sum) = (File::open(path)?, Xxh3Default::new());
+        // A window at a time, because the digest is asked for before it is known whether the lexicon fits
+        // into memory.
         let mut window = vec![0; 1 << 16];
         loop {
             match file.read(&mut window)? {
@@ -65,6 +67,7 @@ pub(crate) fn provide(ctx: &mut Context<'_>) -> Result<(), EngineError> {
             Some((path, of)) if of == profile => path.clone(),
             _ => {
                 let path = ctx.file(&file_name(number));
+                // Being there is enough: the file gets its name when all of it is on the disk.
                 if !path.exists() {
                     count(ctx, profile, number, &path)?;
                 }
@@ -212,6 +215,8 @@ pub(crate) fn count(
     let pending = target.with_added_extension("part");
     write(ctx, tally, profile, &pending)?;
     std::fs::rename(&pending, target).map_err(|error| EngineError::write(target, error))?;
+    // Behind the rename, since the journal names files that are there. A stop between the two leaves one that
+    // no line names: it is removed, and the words are counted again.
     journal::note(target)?;
     Ok(counted)
 }
@@ -232,6 +237,7 @@ fn write(ctx: &Context<'_>, tally: Tally, profile: &Profile, target: &Path) -> R
     let WordTotals { documents, occurrences, .. } = tally.counted();
     tally.merged(ctx, |entry| writer.push(entry).map_err(failed))?;
     let file = writer.finish(documents, occurrences).map_err(failed)?;
+    // On the disk before the rename: nothing in the file would tell that a part of it was lost.
     file.get_ref().sync_all().map_err(|error| EngineError::write(target, error))
 }
 

@@ -21,6 +21,8 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 
 /// Tables, each for the words whose hashes begin with its number.
+// By the first bits, so that one table behind the other gives all words in the order of their hashes; and
+// many, so that threads seldom wait for the same one.
 const TABLES: usize = 64;
 
 /// Parts of a table that are open at once; more are first merged into one.
@@ -104,6 +106,8 @@ impl Table {
     }
 
     fn take(&mut self, hash: u64, word: &str, count: u32, bin: u8) {
+        // One look into the map for both cases: a new word gets the place behind the last, which no other
+        // has.
         let next = self.slots.len() as u32;
         let place = *self.places.entry(hash).or_insert(next);
         if place == next {
@@ -139,6 +143,8 @@ impl Table {
             slot.bins = self.bins.len() as u32;
             return;
         }
+        // The entries of the list stay where they are, unused, until the table is drained: others stand
+        // between them.
         let mut row = [0; BINS];
         row[usize::from(bin)] = 1;
         let mut at = slot.bins;
@@ -170,6 +176,7 @@ impl Table {
 
     /// Forgets all words, in the order of their hashes.
     fn drain(&mut self, mut each: impl FnMut(&Entry) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        // The map first: the sort moves what it points to, and its memory is free while words are written.
         self.places = HashMap::default();
         self.slots.sort_unstable_by_key(|slot| slot.hash);
         let mut entry = Entry::default();
@@ -262,6 +269,8 @@ impl Tally {
         let distinct: &mut Vec<words::Word> = buffers.own();
         words::distinct(page, distinct);
         let most = distinct.iter().map(|word| word.count).max().unwrap_or(1);
+        // Words are in the order of their hashes, and tables go by the first bits: the words of one table
+        // stand together, and its lock is taken once for each document.
         for part in distinct.chunk_by(|a, b| table_of(a.hash) == table_of(b.hash)) {
             let place = table_of(part[0].hash);
             let mut table = self.tables[place].lock().unwrap_or_else(PoisonError::into_inner);
@@ -309,6 +318,8 @@ impl Tally {
         let mut writer = self.create(&path)?;
         table.drain(|entry| writer.push(entry).map_err(|error| broken(&path, error)))?;
         finish_part(writer, &path)?;
+        // Counted when it is whole: a part that a stop cut off bears the number of the next one, which
+        // replaces it.
         table.parts += 1;
         Ok(())
     }
@@ -320,6 +331,8 @@ impl Tally {
             return Ok(());
         }
         *saved = Instant::now();
+        // Called between two groups of units, when no worker is under way: tables, counts and `seen` speak of
+        // the same documents.
         let mut parts = Vec::with_capacity(TABLES);
         for (place, table) in self.tables.iter().enumerate() {
             let mut table = table.lock().unwrap_or_else(PoisonError::into_inner);
@@ -339,6 +352,8 @@ impl Tally {
         for place in 0..TABLES {
             ctx.check()?;
             let mut table = self.tables[place].lock().unwrap_or_else(PoisonError::into_inner);
+            // Words that all fitted into memory come straight from there, and no part is written to be read
+            // once.
             if table.parts == 0 {
                 table.drain(&mut each)?;
                 continue;
@@ -347,6 +362,8 @@ impl Tally {
             self.merge_parts(ctx, place, table.parts, &mut each)?;
         }
         let progress = ctx.file(&format!("lexicon{}.seen", self.number));
+        // The note goes before the parts that it counts: the other way round, a stop in between would leave a
+        // note of parts that are gone.
         remove_if_there(&progress)?;
         for (place, table) in self.tables.iter().enumerate() {
             let parts = table.lock().unwrap_or_else(PoisonError::into_inner).parts;
@@ -366,6 +383,8 @@ impl Tally {
         let mut paths: Vec<PathBuf> = (0..parts).map(|part| self.part(ctx, place, part)).collect();
         let mut next = 0;
         while paths.len() > MOST_PARTS {
+            // From the front, and what comes of it goes to the end: otherwise each step would copy the words
+            // of all steps before it.
             let few: Vec<PathBuf> = paths.drain(..MOST_PARTS).collect();
             let target = ctx.file(&format!("lexicon{}.{place:02}.merged{next:06}", self.number));
             let mut writer = self.create(&target)?;
@@ -421,6 +440,8 @@ fn merge(
 ) -> Result<(), EngineError> {
     let mut sources: Vec<Source> = paths.iter().map(Source::open).collect::<Result<_, _>>()?;
     let mut sum = Entry::default();
+    // The sources are few, so that the least hash is looked for among all of them. Whatever the order of
+    // parts, sums are the same.
     while let Some(hash) = sources.iter().filter(|source| source.more).map(|source| source.entry.hash).min() {
         sum.documents = 0;
         sum.occurrences = 0;
@@ -436,6 +457,7 @@ fn merge(
 
 /// Adds what one part says of a word to what others say.
 pub(crate) fn add(sum: &mut Entry, entry: &Entry) {
+    // Every entry has a document at least, so that none so far means that this part is the first.
     if sum.documents == 0 {
         sum.hash = entry.hash;
         sum.word.clone_from(&entry.word);

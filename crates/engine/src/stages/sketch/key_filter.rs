@@ -36,6 +36,8 @@ impl KeyFilter {
             }
         }
         let keys = runs.iter().map(|(_, _, run)| run.count()).sum();
+        // An eighth: the sorters of keys have a third, and batches, decoders and workers want their share,
+        // too. A filter that is cut short lets more keys pass, which costs disk and time.
         let mut filter = KeyFilter(BloomFilter::within(keys, ctx.budget.free(0, 0) / 8));
         for (method, codec, run) in runs {
             ctx.check()?;
@@ -59,6 +61,8 @@ impl KeyFilter {
 
 /// A key as that of one method alone: keys of two methods may be the same number.
 fn of_method(method: usize, key: u64) -> u64 {
+    // Counted from 1, because `mix` leaves 0 as it is; all others differ, since no two inputs of `mix` give
+    // the same.
     key ^ hash::mix(method as u64 + 1)
 }
 

@@ -63,6 +63,8 @@ pub(crate) struct Row {
 }
 
 impl Row {
+    // One width for all, so that a row is found by the number of its document; what has any length is among
+    // the names, at an offset that the row has.
     pub(crate) const WIDTH: usize = 68;
     pub(crate) const REJECTED: u32 = u32::MAX;
 
@@ -177,6 +179,8 @@ pub(crate) fn sketch(ctx: &Context<'_>) -> Result<(), EngineError> {
     }
     let compares = ctx.recipe.task == Task::Compare;
     if compares && ctx.panel.proposers().iter().all(PanelMethod::goes_by_words) {
+        // Only the order of work changes: `first` was counted before, so that units and documents keep their
+        // numbers.
         corpora.sort_by_key(|part| part.corpus.bytes());
     }
     let mut key_filter = None;
@@ -227,6 +231,8 @@ impl CorpusUnits<'_> {
         let stretches: Vec<_> = todo.iter().map(|&index| self.units[index].clone()).collect();
         let shape = ctx.shape();
         let drivers = shape.drivers.clamp(1, stretches.len().max(1));
+        // A third for keys, shared by the units that are written at the same time, one for each driver. The
+        // rest is for batches under way, decoders and workers.
         let buffer = ctx.budget.free(0, 0) as usize / 3 / drivers;
         let heavy = Mutex::new(());
         let corpus = self.corpus;
@@ -311,6 +317,8 @@ struct SketchedBatch {
 
 impl Weight for SketchedBatch {
     fn bytes(&self) -> usize {
+        // Capacities and not lengths: buffers are used again, and keep the size that a large document gave
+        // them.
         let keys: usize = self.keys.iter().map(Vec::capacity).sum();
         let rows = self.rows.capacity() * size_of::<Row>() + keys * size_of::<u128>();
         let bytes = [&self.names, &self.payload, &self.spool, &self.rejected, &self.values];
@@ -395,6 +403,8 @@ impl SketchWorker {
                 }
                 Ok(())
             })?;
+            // A block ends with its batch at the latest. The worker's next batch may be of another unit,
+            // where the same numbers mean other documents.
             if !buffers.blocks.is_empty() {
                 buffers.blocks.encode(&mut out.spool);
             }
@@ -508,6 +518,7 @@ impl SketchWorker {
             return work(&mut self.lines, &mut self.buffers);
         }
         ctx.budget.admit_document(batch.weight() as u64)?;
+        // Also where the lock is poisoned: the error holds the guard, and for as long.
         let _turn = heavy.lock();
         let done = work(&mut self.lines, &mut self.buffers);
         self.tidy(ctx);
@@ -593,6 +604,8 @@ impl SketchBuffers {
             }
             found |= keys.len() > before;
             if !wordless {
+                // By the sketch and not by the postings: what the filter lets pass says nothing about the
+                // method.
                 out.method_counts[method].add(&count_sketch(entry, &self.sketch));
             }
         }
@@ -647,6 +660,8 @@ impl SketchedBatch {
         put_names(&mut self.names, "", None, None);
         self.ordered_by(ctx, None);
         self.rows.push(Row { words: Row::REJECTED, names, ..Row::default() });
+        // A rejected record has a number, and so its row, names, value and payload: these files are read side
+        // by side, and a gap in one of them would shift all that follow.
         self.payload.resize(self.payload.len() + ctx.panel.width(), 0);
     }
 }
@@ -723,6 +738,7 @@ impl Group {
     fn named(name: Option<&str>, secret: &Secret) -> Self {
         let name = name.map(str::as_bytes);
         Group {
+            // 0 and 1 are taken: by runs that compare all with all, and by documents without a name.
             key_mask: hash::mix(name.map_or(1, |name| hash::word(name).max(2))),
             hash: name.map_or(1, |name| secret.hash(name).max(2)),
         }
@@ -733,6 +749,7 @@ impl Group {
         if words.is_empty() {
             return 0;
         }
+        // Equal words in two groups are no class. The hash 0 changes nothing, since `mix` leaves 0 as it is.
         words.digest(secret) ^ (u128::from(hash::mix(self.hash)) << 64 | u128::from(self.hash))
     }
 }
@@ -742,6 +759,7 @@ impl Group {
 pub(crate) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    // From the right: a password may have an `@` of its own, a host may not.
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     match host.strip_prefix('[').and_then(|v6| v6.split_once(']')) {
         Some((v6, _)) => v6,

@@ -132,6 +132,8 @@ impl<'c> UnitWriter<'c> {
         let Some(checkpoint) = ctx.saved::<Checkpoint>(&checkpoint_name(unit))? else { return Ok(None) };
         let Checkpoint { meta, open, records, mut files } = checkpoint;
         let RereadAccess { spooled, seekable } = access;
+        // The spool is a setting and not a part of the recipe, and may change between two processes. A unit
+        // is spooled from its first document on, or not at all.
         if (meta.spooled, meta.seekable) != (spooled, seekable) {
             return Ok(None);
         }
@@ -142,6 +144,7 @@ impl<'c> UnitWriter<'c> {
         }
         let mut writers = BTreeMap::new();
         for file in FILES {
+            // Not every job has values and a spool; that the other files are there is asked for below.
             let Some(written) = files.remove(file) else { continue };
             let (path, label) = file_of(ctx, unit, file);
             let Some(writer) = RunWriter::resume(&path, label, written)? else { return Ok(None) };
@@ -178,6 +181,8 @@ impl<'c> UnitWriter<'c> {
     }
 
     fn push(&mut self, batch: &mut SketchedBatch) -> Result<(), EngineError> {
+        // Batches are sketched side by side, and number their names from their own start: where these stand
+        // in the file is known only here, before they are pushed.
         let offset = self.names.position();
         for row in &batch.rows {
             self.docs.push(&Row { names: row.names + offset, ..*row }.encode())?;
@@ -201,6 +206,7 @@ impl<'c> UnitWriter<'c> {
             .for_each(|(all, counts)| all.add(counts));
         self.records += batch.rows.len() as u64;
         self.open.take(batch, &mut self.meta.shards);
+        // Only between batches: here all files, key runs and counts speak of the same records.
         if self.last.elapsed() >= CHECKPOINT_INTERVAL { self.checkpoint() } else { Ok(()) }
     }
 
@@ -232,6 +238,7 @@ impl<'c> UnitWriter<'c> {
     }
 
     fn finish(self) -> Result<(), EngineError> {
+        // Numbers have four bytes, and the highest of them stands for no document.
         if self.records > u64::from(u32::MAX - 1) {
             return Err(EngineError::TooMany);
         }
@@ -273,6 +280,8 @@ fn file_of(ctx: &Context<'_>, unit: usize, file: &'static str) -> (PathBuf, Labe
         "docs" => ctx.label(file, Row::WIDTH),
         "payload" => ctx.label(file, ctx.panel.width()),
         "spool" => symbols::label(ctx.stamp),
+        // Entries of any length: the width is that of a byte, and offsets or lengths tell where an entry
+        // ends.
         _ => ctx.label(file, 1),
     };
     (unit_file(ctx, unit, file), label)

@@ -75,6 +75,7 @@ impl PartJudge<'_> {
         let PartJudge { ctx, part, .. } = *self;
         let view = PairView::new(ctx, self.resident, None, lookup)?;
         let shared = |index: usize| part.shared.get(index).copied().unwrap_or_default();
+        // A batch at a time, so that verdicts do not grow with the candidates of the part.
         for (number, pairs) in part.pairs.chunks(BATCH_PAIRS).enumerate() {
             let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
                 a,
@@ -225,6 +226,8 @@ impl<'r> PairView<'r> {
     fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
         match self.second {
             None => self.first.compare(measure, a, b, floor),
+            // Bits are numbered within one piece, so that pieces that are compared with each other are never
+            // divided.
             Some(_) => measure.compare(self.set(a), self.set(b), floor),
         }
     }
@@ -310,6 +313,7 @@ pub(super) fn count(ctx: &Context<'_>, tally: &mut Tally, [a, b]: [u32; 2], foun
     tally.verified += 1;
     let Some(measured) = found else { return };
     let similarity = measured.forward.max(measured.backward);
+    // The lower number first, so that a pair has the same hash from whichever end it was measured.
     tally.take(Sample { a: a.min(b), b: a.max(b), similarity }, measured.counts());
     tally.trim_if_many(ctx.measure.threshold.value());
 }
@@ -334,6 +338,8 @@ pub(super) fn floor(ctx: &Context<'_>) -> Threshold {
         return Threshold::LOWEST;
     }
     let value = (ctx.measure.threshold.value() - 0.1).max(1e-9);
+    // Thresholds are decimal fractions of nine digits at most, and compare exactly; their text is the way to
+    // them.
     format!("{value:.9}").parse().unwrap_or(Threshold::LOWEST)
 }
 
@@ -380,6 +386,8 @@ impl ResidentJudge<'_, '_> {
         take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
         let mut star = Star::new(self.resident.documents().len(), contenders);
+        // What is kept within a chunk can be asked for ahead only in the next: long chunks leave much to be
+        // measured one by one, short ones leave threads without work.
         for contenders in contenders.chunks(LOOKAHEAD) {
             self.measure_ahead(&star, contenders, neighbours)?;
             for contender in contenders {

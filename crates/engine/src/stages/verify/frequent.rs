@@ -27,6 +27,7 @@ pub(super) struct Frequent {
 impl Frequent {
     /// The most frequent values of some sets; nothing when there are none to speak of.
     pub(super) fn find<'s>(sets: impl ExactSizeIterator<Item = &'s [u64]>) -> Option<Self> {
+        // Spread over the part: documents that stand together may have a template of their own.
         let step = sets.len().div_ceil(SAMPLE).max(1);
         let (mut values, mut sorting) = (Vec::new(), SortBuffers::default());
         sorting.unsorted().extend(sets.step_by(step).flatten());
@@ -49,6 +50,7 @@ impl Frequent {
         let mut frequent = Frequent { slots, count: runs.len() };
         for (number, &(_, value)) in runs.iter().enumerate() {
             let slot = frequent.slot(value);
+            // `MAX_FREQUENT` is far below `FREE`, so that no number is taken for a free slot.
             frequent.slots[slot] = (value, number as u16);
         }
         (frequent.count > 0).then_some(frequent)

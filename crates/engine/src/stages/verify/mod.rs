@@ -75,6 +75,7 @@ pub(crate) fn decision_files(ctx: &Context<'_>) -> Result<Vec<std::path::PathBuf
             found.push(path);
         }
     }
+    // A folder lists its files in an order of its own.
     found.sort();
     Ok(found)
 }
@@ -92,6 +93,8 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     let finished_pairs = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
     let keep_order = KeepOrder::new(ctx, catalogue)?;
     let all: Vec<u32> = (0..partition.buckets).collect();
+    // Every group of buckets costs a pass over all candidates and classes, and over the input or its spool
+    // where documents are not read from where they stand.
     for group in all.chunks(MAX_OPEN_BUCKETS) {
         let todo: Vec<u32> =
             group.iter().copied().filter(|&bucket| !bucket_file(ctx, bucket, "done").exists()).collect();
@@ -107,6 +110,7 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
             run_bucket(ctx, catalogue, &partition, &keep_order, bucket)?;
         }
     }
+    // Elsewhere pairs of equal documents are written from their classes, and decide nothing.
     if ctx.recipe.task == Task::Dedup {
         isolated_classes(ctx, catalogue, &partition, &keep_order)?;
     }
@@ -114,6 +118,7 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     for &bucket in &all {
         let file = bucket_file(ctx, bucket, "decided");
         let part: Option<Tally> = ctx.saved(&format!("b{bucket:06}.done"))?;
+        // Later stages take the files that they find: one that is missing would be missed by nobody.
         let part = part.filter(|_| file.exists());
         let missing = || EngineError::Damaged { file, what: "it is not there".to_owned() };
         tally.merge(part.ok_or_else(missing)?, ctx.measure.threshold.value());
@@ -143,10 +148,13 @@ fn distribute(
     let mut pairs = open("candidates", Candidate::label(ctx).width)?;
     let mut records = group::open_candidates(ctx)?;
     while let Some(bytes) = records.next()? {
+        // Both documents of a candidate are in one component, and so in one bucket: the first tells it.
         if let Some(place) = of(Candidate::decode(bytes).a) {
             pairs[place].push(bytes)?;
         }
     }
+    // Each kind of file is finished before the next is begun, so that a bucket has one of them open at a
+    // time.
     pairs.into_iter().try_for_each(RunWriter::finish)?;
     let mut equals = open(Couples::KIND, Couples.width())?;
     collapse::class_members(ctx, |leader, member| match of(leader) {
@@ -332,6 +340,8 @@ impl<'s> PartBuffersPool<'s> {
         work: impl FnOnce(&mut PartBuffers<'s>) -> Result<T, EngineError>,
     ) -> Result<T, EngineError> {
         let free = || self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        // A statement of its own, at whose end the lock is let go: the next one may make new buffers, while
+        // other threads want theirs.
         let taken = free().pop();
         let mut buffers = taken.unwrap_or_else(|| PartBuffers {
             rereader: Rereader::new(self.readers),
@@ -382,6 +392,8 @@ impl PartBuffers<'_> {
             let documents: Vec<u32> = places.iter().map(|&place| part.documents[place as usize]).collect();
             let sorting = &mut self.sorting;
             self.rereader.read(&documents, |document, symbols| {
+                // Documents come as they stand in the input. Where they are numbered by a field, that is
+                // another order than the one they were asked for in, so that each is noted with its place.
                 ctx.measure.prepare(symbols, &mut values, sorting);
                 // Both are in order.
                 let at = documents.binary_search(&document).ok();
@@ -475,6 +487,7 @@ fn isolated_classes(
             }
             removals.push(&Removals::encode(Removal { document, witness, similarity: 1.0, via: witness }))
         };
+        // Also for a class that a bucket decides: both readers must come to the next class together.
         behind.next_class()?.map_or(Ok(()), &mut remove)?;
         while let Some(member) = behind.next_member()? {
             remove(member)?;
@@ -488,6 +501,8 @@ fn write_removals(
     target: &std::path::Path,
     mut removals: Vec<Removal>,
 ) -> Result<(), EngineError> {
+    // Parts come in an order that depends on the number of threads, and within them removals are in keep
+    // order.
     removals.sort_unstable_by_key(|removal| removal.document);
     let mut writer = RunWriter::create(target, Removals::label(ctx))?;
     removals.into_iter().try_for_each(|removal| writer.push(&Removals::encode(removal)))?;
@@ -510,6 +525,8 @@ impl Removals {
     }
 
     pub(crate) fn item(removal: Removal) -> (u32, u32, u32, u64) {
+        // The document first, because items sort in the order of their fields; the similarity by its bits,
+        // because sorted items need a total order, which floating-point numbers lack.
         (removal.document, removal.witness, removal.via, removal.similarity.to_bits())
     }
 
@@ -556,6 +573,8 @@ pub(crate) const NEAR_BACK: PairFlags = NEAR << 1;
 /// The same seen from the second document.
 pub(crate) fn swapped(flags: PairFlags) -> PairFlags {
     let both = NEAR | NEAR_BACK;
+    // The two bits are neighbours, and a shift turns one into the other; those of the methods stay as they
+    // are.
     flags & !both | (flags & NEAR) << 1 | (flags & NEAR_BACK) >> 1
 }
 

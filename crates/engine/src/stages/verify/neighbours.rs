@@ -95,6 +95,8 @@ impl EdgeWriter {
     pub(super) fn push(&mut self, ends: [(u32, Neighbour); 2]) -> Result<(), EngineError> {
         ends.into_iter().try_for_each(|(node, entry)| {
             let flags = u8::from(entry.measured) | u8::from(entry.reached) << 1;
+            // By its bits, which can be compared. No node has a neighbour twice, so that these never decide
+            // the order.
             Ok(self.sorter.push((node, entry.node, entry.similarity.to_bits(), flags))?)
         })
     }
@@ -107,6 +109,7 @@ impl EdgeWriter {
         path: &Path,
     ) -> Result<NeighbourFile, EngineError> {
         let label = ctx.label(Ends::KIND, Ends.width());
+        // One file in place of several sorted runs: only in one file the neighbours of a node stand together.
         let mut writer = RunWriter::create(path, label)?;
         let mut starts = Vec::with_capacity(nodes + 1);
         let (mut sorted, mut count, mut bytes) = (self.sorter.sorted()?, 0u64, [0; 17]);
@@ -119,6 +122,7 @@ impl EdgeWriter {
             writer.push(&bytes)?;
             count += 1;
         }
+        // Nodes behind the last one with neighbours have none, and the last entry is the end of all.
         starts.resize(nodes + 1, count);
         writer.finish()?;
         existing(&ctx.run_location("ends"))?.iter().try_for_each(|path| remove_if_there(path))?;

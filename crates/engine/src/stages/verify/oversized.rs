@@ -108,11 +108,15 @@ impl<'c> OversizedComponent<'c> {
         let mut neighbours = edges.finish(ctx, self.documents.len(), &path)?;
         let count = self.documents.len() as u64 + members.count();
         let bytes = count * if ctx.keep == Keep::First { PER_CONTENDER } else { PER_RANKED_CONTENDER };
+        // Asked before the list is built: contenders are in memory all at once, whatever the size of the
+        // pieces.
         if bytes > ctx.budget.reservable() {
             return Err(ctx.budget.too_small_for(&format!("a cluster of {count} documents"), bytes));
         }
         let contenders = self.contenders(members)?;
         let contenders = keep_order.contenders(&mut self.lookup, contenders)?;
+        // Removals come in keep order, and the file has them in the order of documents, like that of any
+        // bucket.
         let mut removals = Sorter::new(ctx.run_location("oversized"), Removals, self.memory as usize / 8);
         let mut take = |removal| Ok(removals.push(Removals::item(removal))?);
         self.decide(&contenders, &mut neighbours, tally, &mut take)?;
@@ -179,6 +183,7 @@ impl<'c> OversizedComponent<'c> {
         while let Some([one, two, ..]) = next {
             let range = |piece: u32| starts[piece as usize]..starts[piece as usize + 1];
             if first.as_ref().is_none_or(|(piece, _)| *piece != one) {
+                // By itself: an assignment would hold the old piece until the new one has been read.
                 drop(first.take());
                 first = Some((one, self.load(range(one), all)?));
             }
@@ -241,6 +246,8 @@ impl<'c> OversizedComponent<'c> {
                 |document| self.documents.binary_search(&document).map_err(|_| gather::input_changed(ctx));
             let (a, b) = (place(a)?, place(b)?);
             let mut item = [0; CANDIDATE_FIELDS];
+            // The first document of a candidate is the lower one, and so is its piece: two pieces meet in one
+            // order only.
             item[..4].copy_from_slice(&[piece_of(a), piece_of(b), a as u32, b as u32]);
             item[4..].copy_from_slice(&shared);
             sorter.push(item)?;
@@ -278,6 +285,7 @@ impl NeighbourBatch {
                 }
             }
         }
+        // Equal documents are one node, and ask for the same entries.
         asked.sort_unstable();
         asked.dedup();
         asked
@@ -348,6 +356,7 @@ impl DiskJudge<'_, '_> {
         }
         if !measures_all(self.ctx) {
             let mut nodes: Vec<u32> = places.keys().copied().collect();
+            // The map gives its keys in any order, and documents are loaded in theirs.
             nodes.sort_unstable();
             self.part = Some(self.spooled.load(self.ctx, &mut self.lookup, &mut nodes.into_iter(), true)?);
         }
@@ -389,6 +398,7 @@ impl DiskJudge<'_, '_> {
     /// Makes sure that two documents are in memory.
     fn fetch(&mut self, places: [u32; 2]) -> Result<(), EngineError> {
         self.ctx.check()?;
+        // Before the two are brought in, and never behind: both must be there when they are compared.
         self.spooled.tidy();
         places.into_iter().try_for_each(|place| match self.resident(place) {
             Some(_) => Ok(()),
@@ -413,6 +423,7 @@ impl DiskJudge<'_, '_> {
         if !self.ctx.recipe.verified {
             for (slot, place) in [a, b].into_iter().enumerate() {
                 let document = self.spooled.locations[place as usize].document;
+                // Copied, since a lookup lends one record at a time.
                 self.records[slot] = self.lookup.record(document)?.to_vec();
             }
         }

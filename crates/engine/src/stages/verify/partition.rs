@@ -66,6 +66,7 @@ impl Partition {
         })?;
         let mut records = group::open_candidates(ctx)?;
         while let Some(bytes) = records.next()? {
+            // In a second pass, because a root is final only when all candidates are joined.
             add(sets.root(Candidate::decode(bytes).a), PER_CANDIDATE);
         }
         collapse::class_members(ctx, |leader, _| {
@@ -107,6 +108,7 @@ fn capacity(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineError
     for entry in entries {
         let path = entry.map_err(|error| EngineError::read(&ctx.work, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        // What was decided goes as well: other buckets have other documents under the same numbers.
         let digits = name.strip_prefix('b').unwrap_or_default();
         if digits.starts_with(|first: char| first.is_ascii_digit()) {
             crate::context::remove_if_there(&path)?;
@@ -138,6 +140,7 @@ fn pack(mut sets: DisjointSets, involved: &Bits, weights: Vec<u32>, capacity: u6
             filled = 0;
         }
         if weight > most {
+            // It is alone in its bucket: it joins none that has something in it, and nothing fits behind it.
             oversized.push(bucket);
         }
         filled += weight;

@@ -88,6 +88,7 @@ pub(super) fn parts(
         involved.set(a);
         involved.set(b);
     }
+    // Candidates are read twice: first for their documents alone, whose ranks are then places in short lists.
     let ranks = RankedBits::new(involved);
     let promising = promising(ctx, &mut lookup, ranks, candidates()?)?;
     let (part_of, bytes) = components(ctx, &mut lookup, &promising, most)?;
@@ -116,6 +117,7 @@ fn promising(
         if some.is_empty() {
             break;
         }
+        // Without verification the methods are asked for their own word on every candidate later on.
         if ctx.recipe.verified {
             let all = some.len();
             some = some
@@ -162,6 +164,8 @@ fn components(
     for place in (0..count as u32).filter(|&place| paired.get(place)) {
         let root = sets.root(place) as usize;
         if parts[root] == NONE {
+            // Only the last part is filled up: documents of a part then tend to stand near each other in the
+            // input, and are read together.
             match filled.last_mut() {
                 Some(filled) if *filled + weights[root] <= most => *filled += weights[root],
                 _ => filled.push(weights[root]),
@@ -186,12 +190,14 @@ impl PromisingPairs {
             }
             places[place]
         };
+        // All paired documents first, and in order: the documents of a part are searched by halves.
         for (place, &part) in part_of.iter().enumerate().filter(|(_, part)| **part != NONE) {
             put(place, &mut parts[part as usize]);
         }
         // The last part has what is near nothing else.
         for &(leader, member) in members {
             let place = self.ranks.rank(leader) as usize;
+            // `NONE` is above any count, and so becomes the last part.
             let part = &mut parts[(part_of[place] as usize).min(count)];
             let place = put(place, part);
             part.members.push((member, place));

@@ -90,6 +90,7 @@ impl Resident {
     /// These documents, which are in order. What they are compared by is still to come.
     pub(super) fn new(documents: Vec<u32>) -> Self {
         let sets = vec![SetRange::default(); documents.len()];
+        // The first piece stays empty: the default range of a document that is not loaded points into it.
         let pieces = vec![Vec::new()];
         Resident {
             documents,
@@ -271,6 +272,7 @@ impl SpooledDocuments {
         let mut reader = SpoolReader::open(path, ctx.stamp)?;
         let mut block = Block::default();
         loop {
+            // Before the block is read: its documents are found by where it begins.
             let offset = reader.position();
             if !reader.next(&mut block)? {
                 break;
@@ -282,6 +284,8 @@ impl SpooledDocuments {
             };
             locations.extend(block.lengths().map(location));
         }
+        // By document, the first field: documents are searched by halves, and that threads have read the
+        // input in any order does not show.
         locations.sort_unstable();
         Ok(SpooledDocuments {
             spool: SpoolAccess::open(path, ctx.stamp)?,
@@ -293,6 +297,7 @@ impl SpooledDocuments {
 
     /// Bytes that a document takes in memory beside its set.
     pub(super) fn overhead_bytes(ctx: &Context<'_>) -> u64 {
+        // The figure by which `Partition::new` weighs a document beside its set.
         ctx.panel.width() as u64 + 96
     }
 
@@ -302,6 +307,7 @@ impl SpooledDocuments {
         let (mut pieces, mut filled) = (vec![0], 0);
         for (place, location) in self.locations.iter().enumerate() {
             let bytes = if sets { location.bytes.into() } else { 0 } + SpooledDocuments::overhead_bytes(ctx);
+            // A document that is larger than the memory is a piece of its own: no piece is empty.
             if filled > 0 && filled + bytes > memory {
                 pieces.push(place);
                 filled = 0;
@@ -319,6 +325,8 @@ impl SpooledDocuments {
         for same in asked.chunk_by(|a, b| a.0 == b.0) {
             filled +=
                 u64::from(self.locations[same[0].0 as usize].bytes) + SpooledDocuments::overhead_bytes(ctx);
+            // The first one is always served: with none, whoever asks again and again would not come to an
+            // end.
             if count > 0 && filled > memory {
                 break;
             }

@@ -199,6 +199,8 @@ impl Star {
             }
             return Ok(());
         };
+        // Whatever led to the witness, the document equals it or was measured against it, and needs no other
+        // to tie it in.
         take(Removal { document: contender.document, witness, similarity, via: witness })
     }
 
@@ -289,6 +291,7 @@ impl Star {
                 ways.extend(self.witnesses(neighbour.node).map(|witness| Way { witness, through }));
             }
         }
+        // Without this, a kept neighbour would be measured a second time, as the witness of another one.
         ways.retain(|way| far.binary_search(&way.witness).is_err());
         ways
     }
@@ -334,6 +337,8 @@ pub(crate) fn components(
     let component = connected(neighbours, leaders.len())?;
     let mut kept_documents: HashMap<u32, Contender> = HashMap::new();
     for contender in contenders {
+        // Contenders are in keep order, documents to compare with before all others: the first of a component
+        // is the one to keep.
         let Some(&kept_document) = kept_documents.get(&component[contender.node as usize]) else {
             kept_documents.insert(component[contender.node as usize], *contender);
             continue;
@@ -385,6 +390,8 @@ fn via(contender: &Contender, kept_document: Contender, near: &[Neighbour], lead
     if leader != contender.document {
         return leader;
     }
+    // Turned around, because of equally similar neighbours `max_by` is to find the one with the lowest
+    // leader.
     let first = |a: &Neighbour, b: &Neighbour| leaders[b.node as usize].cmp(&leaders[a.node as usize]);
     near.iter()
         .max_by(|a, b| a.similarity.total_cmp(&b.similarity).then_with(|| first(a, b)))

@@ -50,6 +50,7 @@ impl Default for Tally {
             verified: 0,
             reached: 0,
             hops: 0,
+            // A similarity of 1 has a bar of its own, behind those of all hundredths below it.
             histogram: vec![0; BARS + 1],
             random: Vec::new(),
             above: Vec::new(),
@@ -73,6 +74,8 @@ impl Tally {
 
     /// Lets go of samples that will not be shown, once there are many.
     pub(crate) fn trim_if_many(&mut self, threshold: f64) {
+        // A trim sorts: done so rarely, it costs little for each sample, and a thousand of them take some
+        // kilobytes.
         if self.random.len() + self.above.len() + self.below.len() > 64 * SAMPLES {
             self.trim(threshold);
         }

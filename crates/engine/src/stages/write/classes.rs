@@ -18,6 +18,8 @@ pub(super) struct Classes {
 
 impl Classes {
     pub(super) fn load(ctx: &Context<'_>) -> Result<Self, EngineError> {
+        // One list for all classes, each with its leader in front: a class is a slice of it, and none costs
+        // an allocation of its own.
         let (mut members, mut starts) = (Vec::new(), Vec::new());
         let mut last = None;
         collapse::class_members(ctx, |leader, member| {
@@ -57,6 +59,7 @@ impl Classes {
     /// The class of the document that leads it; of one without equals just itself.
     pub(super) fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
         let classes = self.starts.len() - 1;
+        // The file of classes is in the order of leaders, and so is this list.
         let found = self.starts[..classes].binary_search_by_key(leader, |&start| self.members[start]);
         found.map_or(std::slice::from_ref(leader), |index| {
             &self.members[self.starts[index]..self.starts[index + 1]]

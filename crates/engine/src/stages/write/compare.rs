@@ -248,6 +248,8 @@ fn expand(
             let (a, b) = uncouple(pair);
             let [[our_left, our_right], [their_left, their_right]] =
                 [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
+            // Either class may have documents of both sides. Then there are two sets of pairs, and the second
+            // one is seen from the other end.
             let kept = large_groups.limit(our_left, their_right, couple(a, b));
             across(ctx, our_left, kept, |pair| Ok(sorter.push((pair, forward, backward, flags))?))?;
             let kept = large_groups.limit(their_left, our_right, couple(b, a));
@@ -322,6 +324,8 @@ impl<'c> LargeGroups<'c> {
     /// Returns the right documents that are paired with the left ones: all, or the first of too many.
     fn limit<'r>(&mut self, left: &[u32], right: &'r [u32], class_pair: u64) -> &'r [u32] {
         let pairs = left.len().saturating_mul(right.len());
+        // One right document for each left one is what a limited group keeps, so that there is nothing to
+        // leave out.
         if pairs <= self.most || right.len() < 2 {
             return right;
         }
@@ -394,6 +398,8 @@ pub(crate) fn each_match<E: From<EngineError>>(
 ) -> Result<(), E> {
     let references = catalogue.references();
     let directed = ctx.directed();
+    // A lookup has few units open at a time: with one for both sides, each would close the files of the
+    // other.
     let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let run = Run::open(&ctx.file(FILE), Pairs::label(ctx));
     let mut records = run.map_err(EngineError::from)?.records();
@@ -407,6 +413,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
         }
         let (pair, forward, backward, flags) = Pairs.get(bytes);
         let (a, b) = uncouple(pair);
+        // Pairs come left document by left document: its names are read for the first of them.
         let names = match left.take().filter(|(n, _)| *n == a) {
             Some((_, names)) => names,
             None => lefts.names(a)?,
@@ -423,6 +430,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
             similarity: f64::from_bits(forward),
             reverse: directed.then(|| f64::from_bits(backward)),
             near: flags & NEAR > 0,
+            // The lower eight bits are those of the methods: `NEAR` stands above all that a panel can have.
             methods: flags as u8,
         })?;
         left = Some((a, names));
@@ -484,6 +492,8 @@ impl OpenJob {
             }
             let (side, n) = Side::of(document, references);
             let (_, place) = Side::of(places.place(document)?, references);
+            // The walk knows the engine's errors alone. The caller's own is set aside, and nothing is handed
+            // over after it.
             failed = each(side, SideDocument { n, place, id, url }).err();
             Ok(())
         });
@@ -518,6 +528,8 @@ impl OpenJob {
                 digest = Some(found);
                 lefts.clear();
             }
+            // Of one digest the documents of the left side come first, by their lower numbers, so that the
+            // first right one marks all of them, and none is marked twice.
             match document < references {
                 true => lefts.push(document),
                 false => lefts.drain(..).for_each(|left| marked.mark(left)),

@@ -61,6 +61,8 @@ fn write_removed(
 ) -> Result<(), EngineError> {
     let mut rows = removed::TABLE.create(folder, format, &ctx.recipe.to_toml())?;
     let components = ctx.recipe.cluster == ClusterRule::Components;
+    // Removed documents come in order, their witnesses in none: a lookup for each keeps the units of the
+    // former open.
     let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     removals(ctx, |removal| {
         let names = own.names(removal.document)?;
@@ -99,6 +101,8 @@ fn write_clusters(
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
     let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
         let Some(&kept_document) = members.first() else { return Ok(()) };
+        // The kept document came first and is known by now. By other keep rules than `first` it need not have
+        // the lowest number.
         members.sort_unstable();
         let keep = table.lookup.names(kept_document)?.id;
         let cluster = ordinal(catalogue, kept_document);
@@ -111,6 +115,7 @@ fn write_clusters(
         };
         table.push(&row.cells(), members)?;
         let size = members.len() as u64;
+        // Clusters come in the order of their kept documents, so that the file can be searched by halves.
         sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
@@ -119,6 +124,7 @@ fn write_clusters(
             kept_document,
             shown: members.iter().take(MEMBERS).copied().collect(),
         });
+        // Not for every cluster: there may be as many as documents, and each trim sorts.
         if findings.biggest.len() > 8 * BIGGEST {
             trim_biggest(&mut findings.biggest);
         }
@@ -141,6 +147,8 @@ fn write_clusters(
     sizes.finish()?;
     trim_biggest(&mut findings.biggest);
     for cluster in &mut findings.biggest {
+        // Only now: ids are read of the clusters that are shown, not of all that were among the largest for a
+        // while.
         cluster.facts.keep = shown_id(&mut lookup, cluster.kept_document)?;
         let ids = cluster.shown.iter().map(|&member| shown_id(&mut lookup, member));
         cluster.facts.members = ids.collect::<Result<_, _>>()?;

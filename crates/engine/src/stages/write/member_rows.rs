@@ -41,6 +41,8 @@ impl<'c> MemberRows<'c> {
     pub(super) fn push(&mut self, cells: &[Cell<'_>], members: &[u32]) -> Result<(), EngineError> {
         self.admit(members)?;
         let MemberRows { catalogue, rows, lookup, .. } = self;
+        // Of the two lists of a row the ids are text and the ordinals are numbers, which tells the columns
+        // apart in any table.
         let texts = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
         rows.push_lists(
             cells,
@@ -76,6 +78,7 @@ pub(super) fn admit_row(
     if members.len() <= LONG_ROW {
         return Ok(());
     }
+    // First what `Budget::admit` promises for each document, which `reservable` knows nothing of.
     let mut bytes = 16 * u64::from(catalogue.len()) + PER_MEMBER * members.len() as u64;
     for &member in members {
         bytes += ID_TIMES * lookup.names(member)?.id.len() as u64;

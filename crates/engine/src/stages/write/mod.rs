@@ -45,6 +45,8 @@ pub(crate) struct StageCounts {
 fn pair_sorter(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Sorter<Pairs>, EngineError> {
     let location = ctx.run_location("pairing");
     existing(&location)?.iter().try_for_each(|path| remove_if_there(path))?;
+    // `Classes` are in memory at the same time: 4 bytes for each member and 8 for each class, in vectors that
+    // double.
     let memory = ctx.budget.free(catalogue.len().into(), 16) as usize / 3;
     Ok(Sorter::new(location, Pairs, memory))
 }

@@ -44,6 +44,7 @@ pub(crate) fn write(
         // How well it is compressed shows only later.
         _ => 0,
     };
+    // Before anything is written: a disk that is too small shows at once, and not after hours.
     forecast::require(ctx, sorter.file_bytes(total).saturating_add(table))?;
     // Each pair is sorted and then written.
     ctx.begin("write", Some(total.saturating_mul(2)), false);
@@ -75,6 +76,8 @@ fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> R
             ctx.count_finished_pairs(ours.len() as u64 * theirs.len() as u64);
             for &left in ours {
                 for &right in theirs {
+                    // Leaders are in order, and further members of the two classes need not be. A pair has
+                    // its lower number first, so that similarities and flags may have to change ends.
                     match left < right {
                         true => sorter.push((couple(left, right), forward, backward, flags))?,
                         false => {
@@ -154,6 +157,8 @@ fn write_pairs(
 ) -> Result<u64, EngineError> {
     let target = folder.join(pairs_name(outputs));
     let mut rows = RowWriter::create(&target, outputs.format, pairs::COLUMNS, &ctx.recipe.to_toml())?;
+    // Pairs are sorted by their first document, and the second one is anywhere: it must not close the units
+    // of the first.
     let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
     let directed = ctx.directed();
     let mut sorted = sorter.sorted()?;

@@ -20,6 +20,7 @@ pub(super) fn write(
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
     let mut rows = rejected::TABLE.create(folder, format, &ctx.recipe.to_toml())?;
+    // Apart for the two corpora, because the summary names a side with every reason where there are two.
     let mut losses = [Losses::default(), Losses::default()];
     rejections::rejected(ctx, catalogue, |view, line| {
         let row = RejectedRow {

@@ -38,6 +38,7 @@ pub(crate) fn write(
         }
     };
     std::thread::scope(|scope| {
+        // From 1, because this thread works as well: a single shard is copied without starting another.
         for _ in 1..ctx.shape().drivers.min(views.len()) {
             scope.spawn(worker);
         }

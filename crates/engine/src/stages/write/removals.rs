@@ -23,6 +23,8 @@ pub(super) fn sort_removals(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<
         crate::context::remove_if_there(&run)?;
     }
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
+    // Files of buckets are sorted each by itself, but there may be more of them than can be open at once, and
+    // documents of one bucket stand between those of others.
     let mut sorter = Sorter::new(ctx.run_location("removing"), Removals, memory);
     for path in verify::decision_files(ctx)? {
         let mut records = Run::open(&path, Removals::label(ctx))?.records();
@@ -73,6 +75,8 @@ impl RemovalLookup {
         let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
         let (mut sorter, mut places) =
             (Sorter::new(ctx.run_location("gone"), Couples, memory), PlaceMap::open(ctx)?);
+        // Also where no field orders documents, places are numbers and all is sorted already: one way for
+        // both.
         removals(ctx, |removal| Ok(sorter.push(couple(places.place(removal.document)?, removal.document))?))?;
         let mut sorted = sorter.sorted()?;
         let mut writer = RunWriter::create(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?;
@@ -94,6 +98,8 @@ impl RemovalLookup {
     pub(super) fn removed(&mut self, first: u32, end: u32) -> Result<Vec<u32>, EngineError> {
         let mut found = Vec::new();
         let count = self.removed.count();
+        // One search for each shard, and forwards from there: its removals stand together in the order of
+        // places.
         let mut index = lower_bound(&mut self.removed, count, first, |bytes| entry(bytes).0)?;
         while index < count {
             let (place, _) = entry(self.removed.record(index)?);
@@ -115,6 +121,7 @@ impl RemovalLookup {
     pub(super) fn copies(&mut self, kept_document: u32) -> Result<u64, EngineError> {
         let count = self.sizes.count();
         let index = lower_bound(&mut self.sizes, count, kept_document, |bytes| entry(bytes).0)?;
+        // Documents that stand for themselves alone have no entry, neither here nor below.
         if index == count {
             return Ok(1);
         }

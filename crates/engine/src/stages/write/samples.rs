@@ -16,6 +16,8 @@ pub(super) fn choose(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) 
         for &Sample { a, b, similarity } in samples {
             let document = |number| SampleDocument { number, ..SampleDocument::default() };
             let (a, b) = (document(a), document(b));
+            // A pair may be drawn by lot and be near the threshold, too: it stays in the first section that
+            // has it. Samples are few, so that all are looked through.
             if findings.samples.iter().all(|other| (other.a.number, other.b.number) != (a.number, b.number)) {
                 findings.samples.push(PairSample { section, similarity, a, b });
             }
@@ -24,6 +26,8 @@ pub(super) fn choose(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) 
     let mut wanted: Vec<u32> =
         findings.samples.iter().flat_map(|sample| [sample.a.number, sample.b.number]).collect();
     wanted.sort_unstable();
+    // Removals may be many: one pass over their file finds those of the few samples, in order, so that they
+    // can be searched by halves.
     let mut gone = Vec::new();
     if ctx.recipe.task == Task::Dedup {
         removals(ctx, |removal| {

@@ -69,7 +69,10 @@ pub(crate) fn write(
         threads: ctx.shape().drivers,
         watch: ctx.watch,
     };
+    // Before the threads that copy begin: each opens for its shard what is written here.
     RemovalLookup::prepare(ctx, catalogue)?;
+    // The input is read once more, by record numbers: in a file that has changed since, they would mean other
+    // records.
     ctx.corpus.check()?;
     copies.write(sources, |source| ShardDecisions::of(ctx, catalogue, &views[source.place], outputs))?;
     rejected_copies::write(ctx, catalogue, folder, &views)

@@ -38,6 +38,8 @@ pub(super) fn count(
     let mut hosts: HashMap<String, (u64, u64)> = HashMap::new();
     let mut others = (0, 0);
     let mut removed = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
+    // Documents and removals are both in the order of numbers, and are gone through side by side: no set of
+    // removed ones is held.
     let mut next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
     let mut places = PlaceMap::open(ctx)?;
     catalogue.names(ctx, |document, _, url| {
@@ -47,11 +49,14 @@ pub(super) fn count(
         let gone = next_removed == Some(document);
         if gone {
             next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
+            // Shards are ranges of places, which are not the numbers where documents are ordered by a field.
             let source = shard_of(&views, places.place(document)?);
             source.into_iter().for_each(|source| sources[source].removed += 1);
         }
         if let Some(host) = url.map(host).filter(|host| !host.is_empty()) {
             let host = host.to_ascii_lowercase();
+            // Documents come in order, so that the hosts that are counted one by one are the same in every
+            // run.
             let count = match hosts.len() < HOSTS || hosts.contains_key(&host) {
                 true => hosts.entry(host).or_default(),
                 false => &mut others,
@@ -74,6 +79,7 @@ pub(super) fn count(
 
 /// The parts with most removals, and one row for all others.
 fn top(mut shares: Vec<SourceCounts>, mut others: SourceCounts) -> Vec<SourceCounts> {
+    // By name in the end, because a hash map gives its entries in any order.
     shares.sort_by(|a, b| {
         (b.removed, b.documents).cmp(&(a.removed, a.documents)).then_with(|| a.name.cmp(&b.name))
     });
