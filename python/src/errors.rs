@@ -26,7 +26,8 @@ impl From<EngineError> for Failure {
 
 impl From<CorpusError> for Failure {
     fn from(error: CorpusError) -> Self {
-        Failure::Engine(EngineError::Corpus(error))
+        // Too little memory is an error of its own, whoever finds it.
+        Failure::Engine(error.into())
     }
 }
 

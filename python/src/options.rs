@@ -128,7 +128,8 @@ impl<'py> Options<'py> {
     /// Reading as a recipe says, with the losses that may be, files that may be left out, and the memory for the list of files.
     pub(crate) fn reading(&self, read: ReadOptions) -> PyResult<ReadOptions> {
         let max_rejected = self.read("max_rejected", str::parse)?.unwrap_or(read.max_rejected);
-        let (lists, skip_unreadable) = (self.settings()?.list_budget(), self.flag("skip_unreadable")?);
+        let (lists, skip_unreadable) =
+            (self.settings()?.list_budget(read.max_document_bytes as u64), self.flag("skip_unreadable")?);
         Ok(ReadOptions { max_rejected, lists, skip_unreadable, ..read })
     }
 

@@ -231,13 +231,21 @@ fn collect(input: &OsStr, found: &mut ListedShards) -> Result<(), CorpusError> {
         name: error.path().display().to_string(),
         source: error.into(),
     };
-    let matches: Result<Vec<PathBuf>, _> = glob::glob_with(&text, options).map_err(|_| nothing())?.collect();
-    let mut matches = matches.map_err(unreadable)?;
+    let mut matches = Vec::new();
+    for path in glob::glob_with(&text, options).map_err(|_| nothing())? {
+        let path = path.map_err(unreadable)?;
+        found.list.take_entry(path.as_os_str());
+        matches.push(path);
+    }
     matches.sort_by(|a, b| a.as_os_str().as_encoded_bytes().cmp(b.as_os_str().as_encoded_bytes()));
     if matches.is_empty() {
         return Err(nothing());
     }
-    matches.iter().try_for_each(|path| collect_path(path, found))
+    for path in matches {
+        found.list.give_back_entry(path.as_os_str());
+        collect_path(&path, found)?;
+    }
+    Ok(())
 }
 
 #[cfg(feature = "object-store")]

@@ -13,7 +13,11 @@ use crate::{CorpusError, Origin, Shard};
 
 /// Memory for the lists of files of a process. All clones share it.
 #[derive(Debug, Clone)]
-pub struct ListBudget(Arc<ListMemory>);
+pub struct ListBudget {
+    shared: Arc<ListMemory>,
+    /// A refusal asks for so much at least.
+    least_memory: u64,
+}
 
 #[derive(Debug)]
 struct ListMemory {
@@ -43,22 +47,29 @@ impl Eq for ListBudget {}
 impl ListBudget {
     /// Lets all lists take `bytes` bytes; the process needs `other_bytes` beside them, which a refusal adds to what it asks for.
     pub fn new(bytes: u64, other_bytes: u64) -> Self {
-        ListBudget(Arc::new(ListMemory { bytes, other_bytes, taken: AtomicU64::new(0) }))
+        let shared = Arc::new(ListMemory { bytes, other_bytes, taken: AtomicU64::new(0) });
+        ListBudget { shared, least_memory: 0 }
+    }
+
+    /// Lets a refusal ask for so much at least: less would be refused again, for another reason.
+    #[must_use]
+    pub fn asking_for_at_least(self, least_memory: u64) -> Self {
+        ListBudget { least_memory, ..self }
     }
 
     /// Takes `bytes` more; false when that is too much. What was taken stays taken.
     fn take(&self, bytes: u64) -> bool {
-        self.0.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.0.bytes
+        self.shared.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.shared.bytes
     }
 
     fn give_back(&self, bytes: u64) {
-        self.0.taken.fetch_sub(bytes, Ordering::Relaxed);
+        self.shared.taken.fetch_sub(bytes, Ordering::Relaxed);
     }
 
     /// The error about lists that are too long, with the memory that would do for all that was taken.
     fn refuse(&self, files: u64) -> CorpusError {
-        let taken = self.0.taken.load(Ordering::Relaxed);
-        let needed = self.0.other_bytes + ENTRIES_OF_FOLDERS + taken;
+        let taken = self.shared.taken.load(Ordering::Relaxed);
+        let needed = (self.shared.other_bytes + ENTRIES_OF_FOLDERS + taken).max(self.least_memory);
         CorpusError::Memory { why: format!("a list of {files} files"), needed }
     }
 }
@@ -203,6 +214,13 @@ mod tests {
         assert_eq!(why, "a list of 25 files");
         assert_eq!(needed, 1000 + 25 * each + ENTRIES_OF_FOLDERS);
         assert_eq!(listed(&ListBudget::new(25 * each, 1000), 25).unwrap().len(), 25);
+    }
+
+    #[test]
+    fn a_refusal_asks_for_what_all_else_needs_too() {
+        let budget = ListBudget::new(10, 1000).asking_for_at_least(1 << 30);
+        let refused = listed(&budget, 25).unwrap_err();
+        assert!(matches!(refused, CorpusError::Memory { needed, .. } if needed == 1 << 30), "{refused:?}");
     }
 
     #[test]

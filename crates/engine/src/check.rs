@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lookalike_corpus::Corpus;
 use lookalike_model::Document;
 use lookalike_store::bits::Bits;
-use lookalike_tables::clusters::ClusterLine;
+use lookalike_tables::clusters::ClusterNumbers;
 use lookalike_tables::rejected::RejectedLine;
 use lookalike_tables::removed::RemovedLine;
 use serde::de::DeserializeOwned;
@@ -218,7 +218,7 @@ impl<'r> Results<'r> {
         let gone = self.removals(documents, removed)?;
         let Some(gone) = gone else { return Ok(()) };
         let (mut clusters, mut members) = (0, 0);
-        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterLine, checked| {
+        self.lines(&self.folder.join("clusters.jsonl"), |line: ClusterNumbers, checked| {
             clusters += 1;
             members += line.members_n.len() as u64 - u64::from(!line.members_n.is_empty());
             let own = line.against.is_none();

@@ -56,10 +56,13 @@ impl Settings {
         Ok(shape.drivers)
     }
 
-    /// Memory for the lists of files: all that is there beside the program itself and its threads.
-    pub fn list_budget(&self) -> ListBudget {
-        let program_bytes = program_bytes(self.threads.max(1) as u64);
-        ListBudget::new(self.memory.saturating_sub(program_bytes), program_bytes)
+    /// Memory for the lists of files: all that is there beside the program itself and its threads. A cap that cannot hold is refused
+    /// later, with its own sentence; what is asked for here is enough for documents of up to so many bytes, too.
+    pub fn list_budget(&self, max_document_bytes: u64) -> ListBudget {
+        let threads = self.threads.max(1) as u64;
+        let program_bytes = program_bytes(threads);
+        ListBudget::new(self.memory.saturating_sub(program_bytes).max(LEAST_ROOM), program_bytes)
+            .asking_for_at_least(least_memory(threads, max_document_bytes))
     }
 
     /// Refuses a cap on memory that cannot hold a large text with its words, beside so many bytes; returns whether it is large, and its
@@ -149,6 +152,11 @@ const MIB: u64 = 1 << 20;
 /// Buffers have so much, however little is left.
 const LEAST_ROOM: u64 = 16 * MIB;
 
+/// The least memory that a job can hold.
+fn least_memory(threads: u64, max_document_bytes: u64) -> u64 {
+    128 * MIB + 4 * MIB * threads + 2 * max_document_bytes
+}
+
 /// Bytes of the program itself and of its threads.
 fn program_bytes(threads: u64) -> u64 {
     64 * MIB + 4 * MIB * threads
@@ -167,7 +175,7 @@ impl Budget {
     /// Refuses a cap that cannot hold.
     pub(crate) fn new(settings: &Settings, max_document_bytes: u64) -> Result<Self, EngineError> {
         let threads = settings.threads.max(1) as u64;
-        let needed = 128 * MIB + 4 * MIB * threads + 2 * max_document_bytes;
+        let needed = least_memory(threads, max_document_bytes);
         if settings.memory < needed {
             let why = format!(
                 "{threads} thread{} and documents of up to {} MB",

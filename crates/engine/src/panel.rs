@@ -26,7 +26,7 @@ pub enum Combine {
 pub const MOST_METHODS: usize = 8;
 
 /// Bytes of a text from which reading it takes many times as long as to allocate buffers for it.
-const LARGE_TEXT: usize = 1 << 18;
+const LARGE_TEXT: usize = 1 << 16;
 
 /// The number of keys that two documents share, by method; 0 where the method did not propose them.
 pub(crate) type SharedKeys = [u32; MOST_METHODS];

@@ -155,6 +155,7 @@ impl RunWriter {
     }
 
     /// Appends bytes; records of the file's width, one or many, or parts of them.
+    #[inline]
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), StoreError> {
         self.bytes += bytes.len() as u64;
         loop {
@@ -497,6 +498,7 @@ impl RandomAccess {
     }
 
     /// Record `index`.
+    #[inline]
     pub fn record(&mut self, index: u64) -> Result<&[u8], StoreError> {
         let offset = index * self.run.width as u64;
         if offset >= self.run.bytes() {

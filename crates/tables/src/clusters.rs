@@ -19,6 +19,18 @@ table! {
     }
 }
 
+/// The numbers of a line of `clusters.jsonl`, read without its ids.
+#[derive(Debug, Deserialize)]
+pub struct ClusterNumbers {
+    /// The number of the cluster.
+    pub cluster: u64,
+    /// The numbers of the members.
+    pub members_n: Vec<u64>,
+    /// Present when the kept document is outside the input.
+    #[serde(default)]
+    pub against: Option<IgnoredAny>,
+}
+
 /// The number and the size of a line of `clusters.jsonl`, read without keeping its lists.
 #[derive(Debug, Deserialize)]
 pub struct ClusterSize {

@@ -436,7 +436,10 @@ pub enum ClusterArg {
 impl ResourceArgs {
     /// Options of reading with the number of records that may be rejected, and the memory for lists of files, which all inputs share.
     pub fn reading(&self, options: ReadOptions) -> ReadOptions {
-        let lists = self.lists.get_or_init(|| self.settings(SpoolArg::Auto).list_budget()).clone();
+        let lists = self
+            .lists
+            .get_or_init(|| self.settings(SpoolArg::Auto).list_budget(options.max_document_bytes as u64))
+            .clone();
         ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), lists, ..options }
     }
 

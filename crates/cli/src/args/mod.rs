@@ -231,9 +231,10 @@ pub(crate) fn open(inputs: &[impl AsRef<OsStr>], options: ReadOptions) -> Result
 impl InputArgs {
     /// Opens the corpus that was asked for, however many of its records are rejected. Nothing of it is read: a caller with a cap on
     /// memory bounds the decoders first, and then calls [`Corpus::check_first_records`] for the fields that were named.
-    pub fn corpus(&self, lists: ListBudget) -> Result<Corpus, Failure> {
-        let max_rejected = MaxRejected::EVERYTHING;
-        self.corpus_with(ReadOptions { max_rejected, lists, ..self.reading.options() })
+    pub fn corpus(&self, work: Option<(&WorkArgs, usize)>) -> Result<Corpus, Failure> {
+        let (max_rejected, options) = (MaxRejected::EVERYTHING, self.reading.options());
+        let lists = work.map(|(work, threads)| work.lists(threads, options.max_document_bytes));
+        self.corpus_with(ReadOptions { max_rejected, lists: lists.unwrap_or_default(), ..options })
     }
 
     /// Opens it with other options than were typed.
@@ -422,13 +423,14 @@ impl WorkArgs {
     }
 
     /// Options of reading with the number of records that may be rejected, and the memory for the list of files.
-    pub fn reading(&self, options: ReadOptions) -> ReadOptions {
-        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), lists: self.lists(), ..options }
+    pub fn reading(&self, options: ReadOptions, threads: usize) -> ReadOptions {
+        let lists = self.lists(threads, options.max_document_bytes);
+        ReadOptions { max_rejected: self.max_rejected.unwrap_or_default(), lists, ..options }
     }
 
-    /// Memory for the list of files.
-    pub fn lists(&self) -> ListBudget {
-        request::settings(None, self.memory, Spool::Auto).list_budget()
+    /// Memory for the list of files of work on so many threads, with documents of up to so many bytes.
+    pub fn lists(&self, threads: usize, max_document_bytes: usize) -> ListBudget {
+        request::settings(Some(threads), self.memory, Spool::Auto).list_budget(max_document_bytes as u64)
     }
 }
 

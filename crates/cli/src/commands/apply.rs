@@ -30,7 +30,7 @@ pub(crate) fn run(args: &ApplyArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         return Err(Failure::Usage(sentence.to_owned()));
     }
     check_output_outside(&args.input.inputs, &args.output)?;
-    let corpus = args.input.corpus(args.work.lists())?;
+    let corpus = args.input.corpus(Some((&args.work, args.threads())))?;
     check_outputs(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let settings = args.work.settings(&corpus, args.threads())?;
     corpus.check_first_records(false)?;

@@ -17,7 +17,7 @@ use crate::progress::{Progress, Total, thousands};
 
 pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let options = ReadOptions { others: true, ..args.input.reading.options() };
-    let corpus = args.input.corpus_with(args.work.reading(options))?;
+    let corpus = args.input.corpus_with(args.work.reading(options, 1))?;
     let outputs: Vec<&Path> = [Some(&args.output), args.work.rejected.as_ref()]
         .into_iter()
         .flatten()

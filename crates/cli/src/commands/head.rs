@@ -12,7 +12,7 @@ use crate::args::{HeadArgs, Show};
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &HeadArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let corpus = args.input.corpus(lookalike::corpus::ListBudget::default())?;
+    let corpus = args.input.corpus(None)?;
     corpus.check_first_records(false)?;
     let mut rejections = Rejections::new(None)?;
     let mut analyser = Analyser::new(&args.input.reading.profile);

@@ -29,7 +29,7 @@ const DIGESTS: usize = 2 << 20;
 const PENDING: usize = 1024;
 
 pub(crate) fn run(args: &StatsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let corpus = args.input.corpus(args.work.lists())?;
+    let corpus = args.input.corpus(Some((&args.work, args.threads())))?;
     check_outputs(&corpus, &args.work.rejected.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let settings = args.work.settings(&corpus, args.threads())?;
     corpus.check_first_records(false)?;

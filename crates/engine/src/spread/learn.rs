@@ -223,6 +223,7 @@ impl Surveyor {
             if let Some(page) = self.analyses.page(method, text) {
                 survey.observe(self.pass, &page, &mut self.buffers);
             }
+            self.panel.trim(text, &mut self.buffers);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
 pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let corpus = args.input.corpus(lookalike::corpus::ListBudget::default())?;
+    let corpus = args.input.corpus(None)?;
     corpus.check_first_records(false)?;
     let building = BuildOptions { first_bytes: args.first_bytes, ..BuildOptions::default() };
     let failed = |error: EngineError| Failure::Missing(error.to_string());
