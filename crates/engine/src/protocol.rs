@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use lookalike_hash::{self as hash, Secret};
 use lookalike_store::journal::{self, Journal, Recovered};
@@ -31,6 +32,13 @@ pub(crate) const COPIES: &str = "copies";
 const REJECTED: &str = "rejected";
 /// Files among the scratch files that are none of a stage's.
 const OTHERS: &[&str] = &[LOCK, MANIFEST, stdin::FILE, COPIES, REJECTED];
+
+/// The least time that files wait before they are synced to the disk. Debug builds sync nearly all the time, for tests of
+/// programs; unit tests sync when they ask for it.
+const SYNC_INTERVAL: Duration = match cfg!(debug_assertions) && !cfg!(test) {
+    true => Duration::from_millis(20),
+    false => Duration::from_secs(10),
+};
 
 /// True when there is nothing in a folder, but for an empty one for scratch files: a process that was killed before it could take
 /// hold leaves that.
@@ -147,7 +155,7 @@ pub(crate) fn begin_journal(
     let work = folder.join(WORK);
     let before = work.join(journal::NAME).metadata();
     if begun {
-        let (journal, recovered) = Journal::open(&work, folder, OTHERS)?;
+        let (journal, recovered) = Journal::open(&work, folder, OTHERS, SYNC_INTERVAL)?;
         // Whoever wrote a manifest had a journal before.
         return Ok((journal, Recovered { lost: recovered.lost || before.is_err() }));
     }
@@ -160,7 +168,7 @@ pub(crate) fn begin_journal(
         sync_folder(&work).map_err(|error| EngineError::write(&work, error))?;
     }
     let lost = torn || before.is_ok_and(|facts| facts.len() > 0);
-    let (journal, _) = Journal::open(&work, folder, OTHERS)?;
+    let (journal, _) = Journal::open(&work, folder, OTHERS, SYNC_INTERVAL)?;
     begin()?;
     Ok((journal, Recovered { lost }))
 }

@@ -36,12 +36,6 @@ use crate::sync::{sync, sync_folder};
 /// The name of the journal in its folder.
 pub const NAME: &str = "journal";
 
-/// The least time that files wait before they are synced to the disk. Debug builds sync nearly all the time, for tests of
-/// programs; unit tests of this crate sync when they ask for it.
-const SYNC_INTERVAL: Duration = match cfg!(debug_assertions) && !cfg!(test) {
-    true => Duration::from_millis(20),
-    false => Duration::from_secs(10),
-};
 /// The reciprocal of the largest share of the time that is spent on syncing.
 const SYNC_SHARE: u32 = 20;
 
@@ -231,6 +225,8 @@ pub struct Journal {
     others: Vec<PathBuf>,
     state: Mutex<State>,
     timing: Mutex<SyncTiming>,
+    /// The least time that files wait before they are synced to the disk.
+    interval: Duration,
 }
 
 impl std::fmt::Debug for Journal {
@@ -292,11 +288,13 @@ pub struct Recovered {
 
 impl Journal {
     /// Opens the journal of `folder`, which lies in `results`, and brings the folder into a state that a process could have left when it
-    /// was killed. Files in `others` are none of the journal's.
+    /// was killed. Files in `others` are none of the journal's; all others wait for at least `interval` before they are synced to the
+    /// disk.
     pub fn open(
         folder: &Path,
         results: &Path,
         others: &[&str],
+        interval: Duration,
     ) -> Result<(Arc<Journal>, Recovered), StoreError> {
         let path = folder.join(NAME);
         let before = match std::fs::read(&path) {
@@ -344,7 +342,8 @@ impl Journal {
         let state = State::begin(&path, now, goes_on)?;
         let timing = Mutex::new(SyncTiming { last: Instant::now(), took: Duration::ZERO });
         let (folder, results) = (folder.to_owned(), results.to_owned());
-        let journal = Arc::new(Journal { folder, results, path, others, state: Mutex::new(state), timing });
+        let journal =
+            Arc::new(Journal { folder, results, path, others, state: Mutex::new(state), timing, interval });
         let mut open = lock(&OPEN_JOURNALS);
         open.retain(|other| other.strong_count() > 0);
         open.push(Arc::downgrade(&journal));
@@ -456,7 +455,7 @@ impl Journal {
             // Whoever syncs holds it, and does so for all.
             let Ok(timing) = self.timing.try_lock() else { return Ok(()) };
             // A slow disk is asked more seldom: syncing takes a twentieth of the time at most.
-            timing.last.elapsed() >= SYNC_INTERVAL.max(SYNC_SHARE * timing.took)
+            timing.last.elapsed() >= self.interval.max(SYNC_SHARE * timing.took)
         };
         if due { self.sync() } else { Ok(()) }
     }
@@ -626,7 +625,7 @@ mod tests {
     }
 
     fn open(folder: &Path) -> (Arc<Journal>, Recovered) {
-        Journal::open(folder, folder, &["lock"]).unwrap()
+        Journal::open(folder, folder, &["lock"], Duration::from_secs(10)).unwrap()
     }
 
     /// Names of all that is there but the journal.
@@ -688,7 +687,7 @@ mod tests {
             let mut turned = text.clone();
             turned[place] ^= 1;
             std::fs::write(&path, turned).unwrap();
-            let refused = Journal::open(folder.path(), folder.path(), &["lock"]);
+            let refused = Journal::open(folder.path(), folder.path(), &["lock"], Duration::from_secs(10));
             assert!(matches!(refused, Err(StoreError::Damaged { ref file, .. }) if *file == path), "{place}");
             assert_eq!(names(folder.path()), before, "{place}");
         }
