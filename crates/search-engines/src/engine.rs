@@ -202,7 +202,7 @@ pub enum EngineError {
         what: String,
     },
     /// It cannot be asked at all.
-    #[error("{engine}: {why}")]
+    #[error("{}{why}", prefix(engine))]
     Broken {
         /// The engine, or what was to become one.
         engine: String,
@@ -221,6 +221,11 @@ impl EngineError {
     pub(crate) fn broken(engine: impl Into<String>, why: impl Display) -> Self {
         EngineError::Broken { engine: engine.into(), why: why.to_string() }
     }
+}
+
+/// The name of an engine before a sentence about it; nothing where it is not known yet, as of a transcript that cannot be read.
+fn prefix(engine: &str) -> String {
+    if engine.is_empty() { String::new() } else { format!("{engine}: ") }
 }
 
 #[cfg(test)]

@@ -286,6 +286,6 @@ fn a_transcript_of_a_newer_version_is_refused() {
     let (version, folder) = newest("transcript");
     let [old, new] = [version, version + 1].map(|version| format!("\"lookalike-transcript\":{version}"));
     change(&folder.join("record.jsonl"), &old, &new);
-    let words = format!("record.jsonl is a transcript of version {}, not {version}", version + 1);
+    let words = format!("lookalike: record.jsonl is a transcript of version {}, not {version}", version + 1);
     refuses(census(&folder), 1, &words);
 }
