@@ -275,7 +275,7 @@ pub fn effective(weights: impl Iterator<Item = f64>) -> f64 {
 /// at some time, and draws would go on for ever.
 const MOST_FREE_DRAWS: usize = 10_000;
 
-/// Draws until the budget is used up, or there are `most` draws, or the client has made `calls` calls, or [`MOST_FREE_DRAWS`] draws
+/// Draws until the budget is used up, or there are `most` draws, or the client has made `calls` calls, or 10,000 draws in a row
 /// needed none. Any other error is passed on.
 pub fn draw_until_spent(
     sampler: &mut Sampler<'_>,
