@@ -75,8 +75,8 @@ impl ListBudget {
 }
 
 /// Bytes that a file takes beside its path and name: its entry in the list and in a copy while the list grows, the mark by which a job
-/// knows it again, and the counts of its records, in memory and as the text of a small file that is written or read whole.
-const BYTES_PER_FILE: u64 = 512;
+/// knows it again, the counts of its records, and a document's share of memory, since few files have none.
+const BYTES_PER_FILE: u64 = 528;
 
 /// Bytes that a shard takes in the list of its corpus and wherever jobs keep something of each shard.
 pub(crate) fn shard_bytes(shard: &Shard) -> u64 {

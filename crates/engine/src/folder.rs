@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use lookalike_store::journal;
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::context::remove_if_there;
@@ -99,28 +100,42 @@ pub(crate) fn clear(folder: &Path) -> Result<(), EngineError> {
     Ok(())
 }
 
+/// The names of the input in the manifest of a job.
+#[derive(Deserialize)]
+struct MarkedInputs {
+    inputs: Vec<MarkedShard>,
+}
+
+#[derive(Deserialize)]
+struct MarkedShard {
+    name: String,
+}
+
 /// The copies that a job wrote, or was about to write, relative to its folder.
 fn copies(folder: &Path) -> Vec<PathBuf> {
     let mut names = Vec::new();
+    // Most jobs make no copies, and the names of a million files are not worth reading for nothing.
+    let made: Vec<&str> = COPIES.into_iter().filter(|copies| folder.join(copies).is_dir()).collect();
+    if made.is_empty() {
+        return names;
+    }
     let summary =
         fs::read(folder.join(SUMMARY)).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
     if let Some(files) = summary.as_ref().and_then(|summary| summary["files"].as_object()) {
         let copied = |name: &&PathBuf| COPIES.iter().any(|copies| name.starts_with(copies));
         names.extend(files.keys().map(PathBuf::from).collect::<Vec<_>>().iter().filter(copied).cloned());
     }
-    let mut shards: Vec<String> = Vec::new();
     let manifest = fs::read_to_string(folder.join(WORK).join(MANIFEST)).unwrap_or_default();
-    if let Ok(manifest) = serde_json::from_str::<Value>(manifest.lines().next().unwrap_or_default()) {
-        let marks = manifest["inputs"].as_array().into_iter().flatten();
-        shards.extend(marks.filter_map(|mark| mark["name"].as_str().map(str::to_owned)));
-    }
+    let marked = serde_json::from_str::<MarkedInputs>(manifest.lines().next().unwrap_or_default()).ok();
+    let mut shards: Vec<String> =
+        marked.into_iter().flat_map(|marked| marked.inputs).map(|shard| shard.name).collect();
+    drop(manifest);
     let journal = fs::read_to_string(folder.join(WORK).join("copies")).unwrap_or_default();
     let journaled =
         journal.lines().filter_map(|line| serde_json::from_str::<Value>(line.split_once(' ')?.1).ok());
     shards.extend(journaled.filter_map(|line| line[0].as_str().map(str::to_owned)));
-    names.extend(
-        COPIES.iter().flat_map(|copies| shards.iter().map(move |shard| Path::new(copies).join(shard))),
-    );
+    names
+        .extend(made.iter().flat_map(|copies| shards.iter().map(move |shard| Path::new(copies).join(shard))));
     names.retain(|name| name.components().all(|part| matches!(part, Component::Normal(_))));
     names
 }
