@@ -265,12 +265,17 @@ mod tests {
         }
     }
 
+    fn make_copy_folders(folder: &Path) {
+        COPIES.iter().for_each(|copies| fs::create_dir(folder.join(copies)).unwrap());
+    }
+
     #[test]
     fn results_are_known_by_their_names() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(WORK)).unwrap();
         fs::write(folder.path().join(WORK).join(MANIFEST), "{\"inputs\":[{\"name\":\"a/b.jsonl\"}]}\n")
             .unwrap();
+        make_copy_folders(folder.path());
         let files = JobFiles::of(folder.path());
         for name in [
             "summary.json",
@@ -302,6 +307,8 @@ mod tests {
         fs::create_dir(folder.path().join(WORK)).unwrap();
         assert_eq!(copies(folder.path()), [] as [PathBuf; 0]);
         put(SUMMARY, "{\"files\":{\"kept/s\":{},\"removed.jsonl\":{},\"rejected/../x\":{}}}");
+        assert_eq!(copies(folder.path()), [] as [PathBuf; 0], "there is no folder that could hold one");
+        make_copy_folders(folder.path());
         assert_eq!(copies(folder.path()), ["kept/s"].map(PathBuf::from));
         put("work/copies", "0f [\"j\",1,2]\nno line\n");
         let expected = ["kept/s", "kept/j", "removed/j", "rejected/j"].map(PathBuf::from);
