@@ -296,8 +296,7 @@ mod x86 {
         _mm512_xor_si512(z, _mm512_srli_epi64::<32>(z))
     }
 
-    /// The same for four words at a time. AVX2 has no lookup of 64-bit numbers in a register, so both formulas
-    /// are computed from shifts of the word, and one result is taken.
+    /// The same for four words at a time.
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     pub(super) fn fours(
         text: &PaddedText<'_>,
@@ -306,7 +305,6 @@ mod x86 {
         secret: Option<&Secret>,
         secret_hashes: &mut Vec<u64>,
     ) -> usize {
-        let all = |value: u64| _mm256_set1_epi64x(value.cast_signed());
         let last_offset = _mm_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
@@ -319,68 +317,99 @@ mod x86 {
                 let word = _mm256_i64gather_epi64::<1>(text.first.cast(), places);
                 (_mm256_cvtepu32_epi64(_mm_sub_epi32(ends, starts)), word)
             };
-            // Shifts are by bits: eight for each byte, and `length / 2` bytes before the one in the middle. A
-            // shift by 64 or more, or by less than nothing, leaves 0; that happens in lanes whose result is
-            // not taken.
-            let bits = _mm256_slli_epi64::<3>(length);
-            let half = _mm256_and_si256(_mm256_slli_epi64::<2>(length), all(!7));
-            let byte = |shift| _mm256_and_si256(_mm256_srlv_epi64(word, shift), all(0xff));
-            let last = byte(_mm256_sub_epi64(bits, all(8)));
-            // 1 to 3 bytes: the last, the length, the first and the middle one, from the lowest byte up.
-            let short = _mm256_or_si256(
-                _mm256_or_si256(
-                    _mm256_slli_epi64::<16>(_mm256_and_si256(word, all(0xff))),
-                    _mm256_slli_epi64::<24>(byte(half)),
-                ),
-                _mm256_or_si256(last, _mm256_slli_epi64::<8>(length)),
-            );
-            let short = _mm256_xor_si256(short, all(UP_TO_3));
-            let short = multiply(_mm256_xor_si256(short, _mm256_srli_epi64::<33>(short)), PRIME_2);
-            let short = multiply(_mm256_xor_si256(short, _mm256_srli_epi64::<29>(short)), PRIME_3);
-            let short = _mm256_xor_si256(short, _mm256_srli_epi64::<32>(short));
-            // 4 to 8 bytes: the last four, and above them the first four.
-            let tail = _mm256_srlv_epi64(word, _mm256_sub_epi64(bits, all(32)));
-            let tail = _mm256_and_si256(tail, all(0xffff_ffff));
-            let middle = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
-            let middle = _mm256_xor_si256(middle, all(UP_TO_8));
-            // Rotations by 49 and by 24, of two shifts each: there is no instruction for them before AVX-512.
-            let rotated = |left: __m256i, right: __m256i| _mm256_or_si256(left, right);
-            let middle = _mm256_xor_si256(
-                middle,
-                _mm256_xor_si256(
-                    rotated(_mm256_slli_epi64::<49>(middle), _mm256_srli_epi64::<15>(middle)),
-                    rotated(_mm256_slli_epi64::<24>(middle), _mm256_srli_epi64::<40>(middle)),
-                ),
-            );
-            let middle = multiply(middle, PRIME_MX);
-            let middle = _mm256_xor_si256(middle, _mm256_add_epi64(_mm256_srli_epi64::<35>(middle), length));
-            let middle = multiply(middle, PRIME_MX);
-            let middle = _mm256_xor_si256(middle, _mm256_srli_epi64::<28>(middle));
-            let is_short = _mm256_cmpgt_epi64(all(4), length);
-            let mut four = [0u64; 4];
-            // SAFETY: four numbers.
-            unsafe {
-                _mm256_storeu_si256(four.as_mut_ptr().cast(), _mm256_blendv_epi8(middle, short, is_short));
-            }
-            let too_long = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all(8))));
+            let too_long = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all_4(8))));
             let too_long = (0..4).filter(|lane| too_long >> lane & 1 == 1);
             long.extend(too_long.map(|lane| 4 * group as u32 + lane));
-            hashes.extend_from_slice(&four);
-            let Some(secret) = secret else { continue };
-            // As in `Secret::hash`. A shift by 64 or more leaves nothing: the word is whole then, or too long.
-            let outside = _mm256_sllv_epi64(all(!0), bits);
-            let end = _mm256_sllv_epi64(all(END.into()), bits);
-            let z = _mm256_or_si256(_mm256_andnot_si256(outside, word), end);
-            let [one, two, three] = secret.factors;
-            let z = multiply(_mm256_xor_si256(z, all(secret.start)), one);
-            let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<32>(z)), two);
-            let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<29>(z)), three);
-            let z = _mm256_xor_si256(z, _mm256_srli_epi64::<32>(z));
-            // SAFETY: four numbers.
-            unsafe { _mm256_storeu_si256(four.as_mut_ptr().cast(), z) };
-            secret_hashes.extend_from_slice(&four);
+            hashes.extend_from_slice(&numbers(xxh3_of_four(word, length)));
+            if let Some(secret) = secret {
+                secret_hashes.extend_from_slice(&numbers(secret_hash_of_four(secret, word, length)));
+            }
         }
         4 * starts.len()
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn all_4(value: u64) -> __m256i {
+        _mm256_set1_epi64x(value.cast_signed())
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn numbers(lanes: __m256i) -> [u64; 4] {
+        let mut numbers = [0u64; 4];
+        // SAFETY: four numbers.
+        unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), lanes) };
+        numbers
+    }
+
+    /// The XXH3 hashes of four words. AVX2 has no lookup of 64-bit numbers in a register, so both formulas are computed from shifts of
+    /// the word, and one result is taken. Words of more than eight bytes get something, which is replaced at the end.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn xxh3_of_four(word: __m256i, length: __m256i) -> __m256i {
+        let is_short = _mm256_cmpgt_epi64(all_4(4), length);
+        _mm256_blendv_epi8(xxh3_up_to_8(word, length), xxh3_up_to_3(word, length), is_short)
+    }
+
+    /// The XXH3 hashes of four words of up to three bytes; other lanes mean nothing.
+    ///
+    /// Shifts are by bits: eight for each byte, and `length / 2` bytes before the one in the middle. A shift by 64 or more, or by less
+    /// than nothing, leaves 0; that happens in lanes whose result is not taken.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn xxh3_up_to_3(word: __m256i, length: __m256i) -> __m256i {
+        let half = _mm256_and_si256(_mm256_slli_epi64::<2>(length), all_4(!7));
+        let byte = |shift| _mm256_and_si256(_mm256_srlv_epi64(word, shift), all_4(0xff));
+        let last = byte(_mm256_sub_epi64(_mm256_slli_epi64::<3>(length), all_4(8)));
+        // The last byte, the length, the first byte and the middle one, from the lowest byte up.
+        let z = _mm256_or_si256(
+            _mm256_or_si256(
+                _mm256_slli_epi64::<16>(_mm256_and_si256(word, all_4(0xff))),
+                _mm256_slli_epi64::<24>(byte(half)),
+            ),
+            _mm256_or_si256(last, _mm256_slli_epi64::<8>(length)),
+        );
+        let z = _mm256_xor_si256(z, all_4(UP_TO_3));
+        let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<33>(z)), PRIME_2);
+        let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<29>(z)), PRIME_3);
+        _mm256_xor_si256(z, _mm256_srli_epi64::<32>(z))
+    }
+
+    /// The XXH3 hashes of four words of four to eight bytes; other lanes mean nothing.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn xxh3_up_to_8(word: __m256i, length: __m256i) -> __m256i {
+        // The last four bytes, and above them the first four.
+        let bits = _mm256_slli_epi64::<3>(length);
+        let tail = _mm256_srlv_epi64(word, _mm256_sub_epi64(bits, all_4(32)));
+        let tail = _mm256_and_si256(tail, all_4(0xffff_ffff));
+        let z = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
+        let z = _mm256_xor_si256(z, all_4(UP_TO_8));
+        // Rotations by 49 and by 24, of two shifts each: there is no instruction for them before AVX-512.
+        let by_49 = _mm256_or_si256(_mm256_slli_epi64::<49>(z), _mm256_srli_epi64::<15>(z));
+        let by_24 = _mm256_or_si256(_mm256_slli_epi64::<24>(z), _mm256_srli_epi64::<40>(z));
+        let z = _mm256_xor_si256(z, _mm256_xor_si256(by_49, by_24));
+        let z = multiply(z, PRIME_MX);
+        let z = _mm256_xor_si256(z, _mm256_add_epi64(_mm256_srli_epi64::<35>(z), length));
+        let z = multiply(z, PRIME_MX);
+        _mm256_xor_si256(z, _mm256_srli_epi64::<28>(z))
+    }
+
+    /// The secret hashes of four words, as in `Secret::hash`. Words of more than eight bytes are hashed otherwise, at the end.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn secret_hash_of_four(secret: &Secret, word: __m256i, length: __m256i) -> __m256i {
+        // A shift by 64 or more leaves nothing: the word is whole then, or too long.
+        let bits = _mm256_slli_epi64::<3>(length);
+        let outside = _mm256_sllv_epi64(all_4(!0), bits);
+        let end = _mm256_sllv_epi64(all_4(END.into()), bits);
+        let z = _mm256_or_si256(_mm256_andnot_si256(outside, word), end);
+        let [one, two, three] = secret.factors;
+        let z = multiply(_mm256_xor_si256(z, all_4(secret.start)), one);
+        let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<32>(z)), two);
+        let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<29>(z)), three);
+        _mm256_xor_si256(z, _mm256_srli_epi64::<32>(z))
     }
 
     /// The low 64 bits of products, from three products of 32 bits: AVX2 has no other.

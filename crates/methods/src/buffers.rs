@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The buffers of one thread, by type. A method that needs lists while it sketches puts them into a struct, asks for that
 /// struct at the beginning of a document and finds it as it left it, so that nothing is allocated for most documents.
-/// What is in it means nothing between two documents: methods that ask for one type share it.
+/// Its content means nothing between two documents: methods that ask for one type share it.
 #[derive(Default)]
 pub struct Buffers {
     /// One value for each type. They are few, so that a search is faster than a map.
