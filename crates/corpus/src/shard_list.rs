@@ -5,6 +5,7 @@
 //! kept, so that the refusal names the memory that would do.
 
 use std::ffi::OsStr;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,20 +13,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::{CorpusError, Origin, Shard};
 
 /// Memory for the lists of files of a process. All clones share it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ListBudget {
     shared: Arc<ListMemory>,
     /// A refusal asks for so much at least.
     least_memory: u64,
 }
 
-#[derive(Debug)]
 struct ListMemory {
     /// Bytes that all lists may take.
     bytes: u64,
     /// Bytes that the process needs beside them.
     other_bytes: u64,
     taken: AtomicU64,
+    /// The most that was taken at any time.
+    most_taken: AtomicU64,
+}
+
+impl fmt::Debug for ListBudget {
+    /// Writes the same for any two: digests of options, by which begun work is found again, are made of this text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ListBudget")
+    }
 }
 
 impl Default for ListBudget {
@@ -47,7 +56,8 @@ impl Eq for ListBudget {}
 impl ListBudget {
     /// Lets all lists take `bytes` bytes; the process needs `other_bytes` beside them, which a refusal adds to what it asks for.
     pub fn new(bytes: u64, other_bytes: u64) -> Self {
-        let shared = Arc::new(ListMemory { bytes, other_bytes, taken: AtomicU64::new(0) });
+        let (taken, most_taken) = (AtomicU64::new(0), AtomicU64::new(0));
+        let shared = Arc::new(ListMemory { bytes, other_bytes, taken, most_taken });
         ListBudget { shared, least_memory: 0 }
     }
 
@@ -59,17 +69,20 @@ impl ListBudget {
 
     /// Takes `bytes` more; false when that is too much. What was taken stays taken.
     fn take(&self, bytes: u64) -> bool {
-        self.shared.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= self.shared.bytes
+        let taken = self.shared.taken.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        self.shared.most_taken.fetch_max(taken, Ordering::Relaxed);
+        taken <= self.shared.bytes
     }
 
     fn give_back(&self, bytes: u64) {
         self.shared.taken.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// The error about lists that are too long, with the memory that would do for all that was taken.
+    /// The error about lists that are too long, with the memory that would do for the most that was taken at any time: entries of
+    /// folders may turn out to be no data and give back what they took.
     fn refuse(&self, files: u64) -> CorpusError {
-        let taken = self.shared.taken.load(Ordering::Relaxed);
-        let needed = (self.shared.other_bytes + ENTRIES_OF_FOLDERS + taken).max(self.least_memory);
+        let most_taken = self.shared.most_taken.load(Ordering::Relaxed);
+        let needed = (self.shared.other_bytes + ENTRIES_OF_FOLDERS + most_taken).max(self.least_memory);
         CorpusError::Memory { why: format!("a list of {files} files"), needed }
     }
 }
@@ -221,6 +234,20 @@ mod tests {
         let budget = ListBudget::new(10, 1000).asking_for_at_least(1 << 30);
         let refused = listed(&budget, 25).unwrap_err();
         assert!(matches!(refused, CorpusError::Memory { needed, .. } if needed == 1 << 30), "{refused:?}");
+    }
+
+    #[test]
+    fn a_refusal_for_entries_that_were_no_data_asks_for_more_than_there_was() {
+        let mut list = ShardList::new(ListBudget::new(100, 0));
+        list.take_entry(OsStr::new("picture"));
+        list.take_entry(OsStr::new("another"));
+        assert!(list.is_full());
+        list.give_back_entry(OsStr::new("picture"));
+        list.give_back_entry(OsStr::new("another"));
+        let (refused, most) = (list.finish().unwrap_err(), 2 * entry_bytes(OsStr::new("picture")));
+        assert!(most > 100);
+        let wanted = ENTRIES_OF_FOLDERS + most;
+        assert!(matches!(refused, CorpusError::Memory { needed, .. } if needed == wanted), "{refused:?}");
     }
 
     #[test]
