@@ -27,6 +27,8 @@ ONE_THREAD = {
     for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 } | {"TOKENIZERS_PARALLELISM": "false", "DO_NOT_TRACK": "1", "PYTHONHASHSEED": "0"}
 CALIBRATION_BYTES = 3_000_000
+# Methods that --before compares beside the default and the exact one: one that hashes all words, one that takes few.
+METHODS_BEFORE_AND_AFTER = ["simhash", "a12"]
 
 
 @dataclass
@@ -338,6 +340,25 @@ def compare(options):
     return results
 
 
+def before_and_after(options):
+    """Runs two builds of lookalike turn by turn and returns the lines of a table of what each costs."""
+    lookalike = options.program or build(ROOT / "Cargo.toml", options.profile, "lookalike-cli", "lookalike")
+    name, file = find_corpus(options.corpus, lookalike, options.documents)
+    whole = prefix(file, float("inf"))
+    say(f"{name}: {whole.documents:,} documents, {whole.text_bytes / 1e6:,.1f} MB of text")
+    rows = []
+    for method in [None, "exact", *METHODS_BEFORE_AND_AFTER, "pairs"]:
+        both = [LookalikePairs(p, whole) if method == "pairs" else Lookalike(p, whole, method) for p in (options.before, lookalike)]
+        costs = [[], []]
+        for number in range(options.rounds):
+            # Who goes first changes, so that neither always has the warmer machine.
+            for which in (0, 1) if number % 2 == 0 else (1, 0):
+                costs[which].append(both[which].turn()["cpu"])
+        say(f"{both[0].name}: {costs[0]} before, {costs[1]} now")
+        rows.append((both[0].name, *costs))
+    return table.before_and_after(rows)
+
+
 def check(results):
     """What must hold on any corpus: a pair that is listed is true, few are missed, and each removal has its witness."""
     for system in results["systems"]:
@@ -369,7 +390,12 @@ def options():
     parser.add_argument(
         "--program",
         type=lambda name: Path(name).resolve(),
-        help="a lookalike that is built already, such as an older one to compare with",
+        help="a lookalike that is built already",
+    )
+    parser.add_argument(
+        "--before",
+        type=lambda name: Path(name).resolve(),
+        help="an older lookalike: only the two are run, turn by turn, and the ratio of their costs is printed",
     )
     chosen = parser.parse_args()
     if chosen.quick:
@@ -390,6 +416,9 @@ def main():
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="run-", dir=CACHE) as folder:
         WORK = Path(folder)
+        if chosen.before:
+            print(before_and_after(chosen))
+            return
         results = compare(chosen)
     print(table.markdown(results))
     check(results)

@@ -68,6 +68,19 @@ def rows(results):
     return found
 
 
+def before_and_after(systems):
+    """The costs of two builds, for each system its rounds before and now. Rounds of one number ran side by side: the median of their
+    ratios is the figure, and the ratio of the least of each says whether noise made it."""
+    lines = ["| | CPU s before | now | now / before | least before | now | now / before |", "|---|---|---|---|---|---|---|"]
+    for name, before, now in systems:
+        ratio = median(two / one for one, two in zip(before, now, strict=True))
+        least = min(now) / min(before)
+        lines.append(
+            f"| {name} | {median(before):.2f} | {median(now):.2f} | {ratio:.3f} | {min(before):.2f} | {min(now):.2f} | {least:.3f} |"
+        )
+    return "\n".join(lines)
+
+
 def shown(value, form, best):
     text = form.format(value)
     # Only what is all is shown as all: 0.9998 is not 1.000.

@@ -54,6 +54,10 @@ class Common(unittest.TestCase):
 
 
 class Table(unittest.TestCase):
+    def test_two_builds_are_compared_round_by_round(self):
+        made = table.before_and_after([("lookalike", [2.0, 4.0, 1.0], [2.0, 5.0, 1.5])])
+        self.assertEqual(made.splitlines()[2], "| lookalike | 2.00 | 2.00 | 1.250 | 1.00 | 1.50 | 1.500 |")
+
     def results(self):
         def system(name, cpu, right, **more):
             score = {"pairs": 10, "right_pairs": right, "true_pairs": 10, "removed": 4, "justified": 4, "settled": 10}
