@@ -31,6 +31,11 @@ pub(crate) trait Records: Send {
         Ok(false)
     }
 
+    /// Passes over records without reading them; see [`Reader::pass_over`].
+    fn pass_over(&mut self, _bytes: u64) -> Result<bool, CorpusError> {
+        Ok(false)
+    }
+
     /// Returns the bytes that stand before the first record and must stand before copied records too.
     fn preamble(&self) -> &[u8] {
         &[]
@@ -109,6 +114,13 @@ impl Reader {
     pub fn lines(&mut self, wanted: usize, lines: &mut Lines) -> Result<bool, CorpusError> {
         let reported = self.damage.as_ref().is_none_or(|damage| damage.reported == damage.count);
         Ok(reported && self.records.lines(wanted, lines)?)
+    }
+
+    /// Passes over at most so many bytes of the file, as they are on disk, and the whole records in them, never all, without reading
+    /// them; for a look at documents further on, whose records are numbered as if the others were not there. False, and nothing
+    /// done, in formats whose records are only found by reading those before them.
+    pub fn pass_over(&mut self, bytes: u64) -> Result<bool, CorpusError> {
+        self.records.pass_over(bytes)
     }
 
     /// Returns the bytes that stand before the first record and must stand before copied records too: the header line

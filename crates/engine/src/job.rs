@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::catalogue::Catalogue;
 use crate::context::{Budget, Context, Settings, Spool, remove_if_there, write_whole};
 use crate::delivered;
-use crate::disk::estimate;
+use crate::disk::estimate::{ScratchEstimate, estimate};
 use crate::error::EngineError;
 use crate::folder;
 use crate::pipeline;
@@ -206,7 +206,7 @@ pub struct OpenJob {
     /// Scratch files are noted in it as long as it is held.
     _journal: Arc<Journal>,
     recovered: Recovered,
-    expected_scratch: Option<u64>,
+    expected_scratch: Option<ScratchEstimate>,
     /// Results that are not in the folder.
     beside: Vec<(String, PathBuf)>,
     /// For tests: a smaller bound than the memory cap asks for.
@@ -452,32 +452,22 @@ impl Job {
         corpora.flat_map(Corpus::shards).any(|shard| matches!(shard.origin, Origin::Table(_)))
     }
 
-    /// Bytes of scratch that the run will take, as far as the sizes of the input and its first documents tell.
-    pub fn scratch_estimate(&self) -> Result<u64, EngineError> {
+    /// The scratch files that the run will take, as far as the sizes of the input and some of its documents tell.
+    pub fn scratch_estimate(&self) -> Result<ScratchEstimate, EngineError> {
         let corpora = || self.against.iter().chain([&self.corpus]);
-        let bytes: u64 = corpora().filter_map(Corpus::bytes).sum();
-        let (mut read, mut taken) = (0, 0);
-        for corpus in corpora() {
-            self.settings.bound_decoders(corpus)?;
-            let (more, scratch) = estimate::sample(&self.recipe, corpus, self.settings.spool)?;
-            read += more;
-            taken += scratch;
-        }
-        if read == 0 {
-            return Ok(0);
-        }
-        // A little more for pairs, and for runs that are there twice while they are merged.
-        Ok((bytes as f64 * taken as f64 / read as f64 * 1.15) as u64)
+        corpora().try_for_each(|corpus| self.settings.bound_decoders(corpus).map(drop))?;
+        estimate(&self.recipe, corpora(), self.settings.spool, self.settings.memory)
     }
 
-    /// Refuses a disk that is too small; returns the bytes of scratch that the run will take.
-    fn check_room(&self, folder: &Path) -> Result<u64, EngineError> {
-        let needed = self.scratch_estimate()?;
-        let free = free_space(folder);
+    /// Refuses a disk that is too small; returns the scratch files that the run will take.
+    fn check_room(&self, folder: &Path) -> Result<ScratchEstimate, EngineError> {
+        let expected = self.scratch_estimate()?;
+        // What pairs take is watched while they are written.
+        let (needed, free) = (expected.least, free_space(folder));
         if free.is_some_and(|free| free < needed) {
             return Err(EngineError::NoRoom { folder: folder.to_owned(), needed, free: free.unwrap_or(0) });
         }
-        Ok(needed)
+        Ok(expected)
     }
 }
 
@@ -701,8 +691,8 @@ impl OpenJob {
     }
 
     /// Bytes of scratch that a job which begins now will take, as far as its first documents tell.
-    pub fn expected_scratch(&self) -> Option<u64> {
-        self.expected_scratch.filter(|&bytes| bytes > 0)
+    pub fn expected_scratch(&self) -> Option<ScratchEstimate> {
+        self.expected_scratch.filter(|expected| expected.least > 0)
     }
 
     /// True when scratch files of an earlier process did not survive, so that their work is done again.
@@ -917,10 +907,9 @@ mod tests {
 
     #[test]
     fn an_empty_input_takes_no_scratch() {
-        assert_eq!(job_on("").scratch_estimate().unwrap(), 0);
-        let one = job_on(&as_lines(&["one two"])).scratch_estimate().unwrap();
-        let two = job_on(&as_lines(&["one two", "three four"])).scratch_estimate().unwrap();
-        assert!(one > 0 && two > one, "{one} {two}");
+        let least = |lines: &str| job_on(lines).scratch_estimate().unwrap().least;
+        let (one, two) = (least(&as_lines(&["one two"])), least(&as_lines(&["one two", "three four"])));
+        assert!(least("") == 0 && one > 0 && two > one, "{one} {two}");
     }
 
     /// A file of about 20 KB, which is a unit by itself.

@@ -62,6 +62,7 @@ pub mod walk;
 pub mod workplace;
 
 pub use context::{Settings, Spool};
+pub use disk::estimate::ScratchEstimate;
 pub use error::EngineError;
 pub use job::{Job, OpenJob, Opened, Outputs, Shards};
 pub use recipe::JobRecipe;

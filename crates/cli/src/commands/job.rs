@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use lookalike::corpus::Loss;
-use lookalike::engine::{Job, OpenJob, Summary};
+use lookalike::engine::{Job, OpenJob, ScratchEstimate, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
+use crate::progress::thousands;
 
 /// Prints the remarks of the methods on their parameters.
 pub(crate) fn print_advice(job: &Job) {
@@ -20,8 +21,8 @@ pub(crate) fn print_advice(job: &Job) {
 
 /// Prints how much disk a job that begins will take, and what one that goes on has lost.
 pub(crate) fn print_start_notes(open: &OpenJob) {
-    if let Some(bytes) = open.expected_scratch() {
-        print_message(format_args!("scratch files will take about {} MB of disk", bytes.div_ceil(1_000_000)));
+    if let Some(expected) = open.expected_scratch() {
+        print_message(format_args!("scratch files will take {} of disk", megabytes(expected)));
     }
     if open.lost_files() {
         print_message(format_args!(
@@ -29,6 +30,16 @@ pub(crate) fn print_start_notes(open: &OpenJob) {
             open.folder().display()
         ));
     }
+}
+
+/// Scratch files in megabytes: a range where pairs may take much of the disk.
+pub(crate) fn megabytes(scratch: ScratchEstimate) -> String {
+    let [least, most] = [scratch.least, scratch.most].map(|bytes| bytes.div_ceil(1_000_000));
+    // A range that is narrower than the estimate is sure says nothing.
+    if 2 * most <= 3 * least {
+        return format!("about {} MB", thousands(most));
+    }
+    format!("{} to {} MB", thousands(least), thousands(most))
 }
 
 /// Refuses results inside of what is read: the next start would read them, too.

@@ -17,6 +17,7 @@ use lookalike::text::extract::Extractor;
 use lookalike::walk::Watch;
 
 use crate::args::DedupArgs;
+use crate::commands::job::megabytes;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -73,7 +74,11 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
         format_duration(seconds),
         args.resources.settings(args.matching.spool).threads
     )?;
-    writeln!(out, "disk               {:>11} MB while it runs", thousands(estimate.div_ceil(1_000_000)))?;
+    writeln!(
+        out,
+        "disk               {:>14} while it runs",
+        megabytes(estimate).trim_start_matches("about ")
+    )?;
     let threads = args.resources.settings(args.matching.spool).threads as f64;
     let floor = 128.0 + 4.0 * threads + 2.0 * job.recipe.reading.max_document_bytes as f64 / 1048576.0;
     let least = (64.0 + 4.0 * threads + 16.0 * total / 1048576.0).max(floor) * 1.048576;

@@ -482,9 +482,9 @@ fn short_documents() -> Vec<super::support::Doc> {
 fn scratch(folder: &Folder, name: &str, documents: &[super::support::Doc]) -> (u64, u64, u64) {
     let input = folder.file(format!("{name}.jsonl"), jsonl(documents));
     let done = lookalike(["dedup"]).path(&input).option("-o", folder.join(name)).run().exits(0);
-    let estimate = done.stderr.lines().find_map(|line| line.strip_prefix("scratch files will take about "));
+    let told = done.stderr.lines().find_map(|line| line.strip_prefix("scratch files will take "));
     let estimate: u64 =
-        estimate.and_then(|rest| rest.split(' ').next()).and_then(|mb| mb.parse().ok()).unwrap();
+        told.and_then(|told| told.split(" MB").next()?.split(' ').next_back()?.parse().ok()).unwrap();
     let taken =
         super::job_support::json(&folder.join(name).join("run.json"))["scratch_bytes"].as_u64().unwrap();
     (estimate * 1_000_000, taken, fs::metadata(&input).unwrap().len())

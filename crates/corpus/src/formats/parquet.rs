@@ -41,6 +41,9 @@ use crate::{CorpusError, Fields, Item};
 /// Most rows of a column that are decoded at once.
 pub(crate) const BATCH_ROWS: usize = 4096;
 
+/// Rows of a row group whose bytes are counted as consumed at once.
+const ROWS_COUNTED_AT_ONCE: u64 = 256;
+
 /// Bytes decoded at once, about, of columns that may have many values in a row, by the sizes in the metadata.
 const BATCH_BYTES: u64 = 4 << 20;
 
@@ -54,6 +57,8 @@ pub(crate) struct ParquetShard {
     next_group: usize,
     next_row: u64,
     group: Option<Group>,
+    /// Bytes of it that `consumed` has.
+    counted: u64,
     /// Rows that were lost with their row group and are still to be told of, and why.
     lost: Option<(Range<u64>, Reason)>,
     /// Length of the file. No row of text takes less than a byte, so a footer that claims more rows is damaged too.
@@ -64,7 +69,7 @@ pub(crate) struct ParquetShard {
 }
 
 impl ParquetShard {
-    /// Reads the footer. `consumed` grows by the size on disk of every row group that is done with.
+    /// Reads the footer. `consumed` grows by the size on disk of rows that are about to be given, a few at a time.
     pub(crate) fn open(
         file: File,
         counter: RecordCounter,
@@ -98,6 +103,7 @@ impl ParquetShard {
             next_group: 0,
             next_row: 0,
             group: None,
+            counted: 0,
             lost: None,
             length,
             number,
@@ -123,7 +129,13 @@ impl ParquetShard {
             }
             let Some(group) = &mut self.group else { return Ok(Step::End) };
             match group.step() {
-                Ok(true) => return Ok(Step::Row),
+                Ok(true) => {
+                    let given = group.passed - 1;
+                    if given.is_multiple_of(ROWS_COUNTED_AT_ONCE) {
+                        self.count_rows(given + ROWS_COUNTED_AT_ONCE);
+                    }
+                    return Ok(Step::Row);
+                }
                 Ok(false) => self.close_group(),
                 Err(error) => {
                     let row = group.next_row();
@@ -170,10 +182,20 @@ impl ParquetShard {
         Ok(())
     }
 
+    /// Counts the bytes of the first rows of the row group as consumed, as if all rows were of one size.
+    fn count_rows(&mut self, first: u64) {
+        let metadata = self.file.metadata().row_group(self.next_group);
+        let (rows, size) = (rows_of(metadata).max(1), size_on_disk(metadata));
+        let consumed = (u128::from(size) * u128::from(first.min(rows)) / u128::from(rows)) as u64;
+        self.consumed.fetch_add(consumed.saturating_sub(self.counted), Ordering::Relaxed);
+        self.counted = consumed.max(self.counted);
+    }
+
     /// Leaves the row group, read or not, for the next one.
     fn close_group(&mut self) {
+        self.count_rows(u64::MAX);
         let metadata = self.file.metadata().row_group(self.next_group);
-        self.consumed.fetch_add(size_on_disk(metadata), Ordering::Relaxed);
+        self.counted = 0;
         self.group = None;
         self.next_group += 1;
         self.next_row = self.next_row.saturating_add(rows_of(metadata));
@@ -217,6 +239,18 @@ impl Records for ParquetShard {
         let (media, content) = (cells.media, Content::Unicode(cells.text));
         let extras = self.extras.view();
         Ok(Some(Item::Document(Document { id, url: cells.url, media, content, place, raw: None, extras })))
+    }
+
+    fn pass_over(&mut self, bytes: u64) -> Result<bool, CorpusError> {
+        let mut passed = 0;
+        while self.next_group + 1 < self.file.num_row_groups() {
+            passed += size_on_disk(self.file.metadata().row_group(self.next_group));
+            if passed > bytes {
+                break;
+            }
+            self.close_group();
+        }
+        Ok(true)
     }
 
     fn field_names(&self, names: &mut FieldNames) {
@@ -1099,6 +1133,41 @@ mod tests {
             shard.file.metadata().row_groups().iter().map(RowGroupMetaData::compressed_size).sum();
         count(&mut shard);
         assert_eq!(shard.consumed.load(Ordering::Relaxed), groups as u64);
+    }
+
+    #[test]
+    fn progress_is_seen_inside_a_row_group() {
+        let texts: Vec<String> = (0..600).map(|n| format!("text {n}")).collect();
+        let bytes = file_of(vec![("text", Arc::new(StringArray::from(texts)))], 600);
+        let mut shard = shard(&bytes);
+        let size = size_on_disk(shard.file.metadata().row_group(0));
+        let mut consumed_after = |row: u64| {
+            while shard.group.as_ref().map_or(0, |group| group.passed) < row {
+                assert!(shard.next().unwrap().is_some());
+            }
+            shard.consumed.load(Ordering::Relaxed)
+        };
+        // Rows are counted before they are given.
+        assert_eq!(
+            [1, 256, 257, 512, 513, 600].map(&mut consumed_after),
+            [256, 256, 512, 512, 600, 600].map(|rows| size * rows / 600)
+        );
+    }
+
+    #[test]
+    fn whole_row_groups_are_passed_over() {
+        let bytes = ten_groups();
+        let sizes: Vec<u64> = shard(&bytes).file.metadata().row_groups().iter().map(size_on_disk).collect();
+        let rows_left = |bytes_before: u64| {
+            let mut shard = shard(&bytes);
+            assert!(shard.pass_over(bytes_before).unwrap());
+            count(&mut shard)
+        };
+        let all = rows_left(0);
+        assert_eq!(rows_left(sizes[0] - 1), all);
+        assert_eq!(rows_left(sizes[0]), all / 10 * 9);
+        assert_eq!(rows_left(sizes[..4].iter().sum()), all / 10 * 6);
+        assert_eq!(rows_left(u64::MAX), all / 10, "the last one stays");
     }
 
     proptest! {

@@ -1,143 +1,204 @@
-//! An estimate of the disk that a run will take, from the first documents of its input.
+//! An estimate of the disk that a run will take, from some documents of its input.
 
 use std::sync::Arc;
 
-use lookalike_corpus::{Corpus, Item, Origin};
+use lookalike_corpus::Corpus;
 use lookalike_hash::Secret;
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Abilities, Buffers, Page, Sketch};
+use lookalike_store::sort::couple;
 use lookalike_store::symbols::BlockBuilder;
-use lookalike_text::extract::Extractor;
 use lookalike_text::{Analyser, Features, Profile};
 
+use super::sample::{self, SampledPart};
 use crate::context::Spool;
 use crate::error::EngineError;
+use crate::measure::Measure;
 use crate::panel::{Panel, PanelMethod};
-use crate::pipeline::HEAVY;
 use crate::recipe::JobRecipe;
+use crate::stages::group::Candidate;
+use crate::stages::group::groups::NEIGHBOURS;
 use crate::stages::sketch::Row;
 use crate::text_analysis::TextAnalyses;
 
-/// Bytes of input that the sample reads.
-const SAMPLE_BYTES: u64 = 512 << 10;
+/// Runs are there twice for a moment while they are merged.
+const WHILE_MERGED: f64 = 1.1;
 
-/// Bytes of texts that are looked at; of further ones only the length counts. Compressed input can hold any number.
-const TEXT_BYTES: u64 = 4 << 20;
+/// Sampled documents whose pairs are listed, to learn how many keys a pair has in common.
+const LISTED: u32 = 64;
 
-/// The first documents of a corpus.
-#[derive(Default)]
-struct SampledDocuments {
-    texts: Vec<String>,
-    /// Bytes of the contents of these, and of the documents behind them.
-    seen: u64,
-    unseen: u64,
-    /// Bytes of the input that they took.
-    read: u64,
-    /// Bytes of their names.
-    named: u64,
-    /// Bytes of what becomes of documents too large to be looked at.
-    known: u64,
+/// The bytes of scratch files that a run will take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScratchEstimate {
+    /// All that documents take, and no pairs.
+    pub least: u64,
+    /// The same with as many candidate pairs as the keys that sampled documents share give reason to expect.
+    pub most: u64,
 }
 
-/// Sketches the first documents of a corpus; returns how many bytes of the input they took and how much scratch. What is
-/// brought into the order of a field is there up to three times: as it was, in sorted runs, and in order.
-pub(crate) fn sample(recipe: &JobRecipe, corpus: &Corpus, spool: Spool) -> Result<(u64, u64), EngineError> {
-    // What becomes of the first documents is taken to become of all.
-    let spool = !corpus.shards().is_empty() && spool.reread_access(corpus, &(0..1)).spooled;
-    let (panel, measure, profile) = (recipe.panel()?, recipe.measure()?, recipe.profile()?);
-    let sampled = sample_documents(recipe, corpus)?;
-    panel.proposers().iter().for_each(|entry| teach(entry, &profile, &sampled.texts));
-    let mut analyses = TextAnalyses::new(&profile, &profile, &panel, Secret::of_process());
-    let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
-    let mut sketch = Sketch::default();
-    let times = if recipe.order.is_some() { 3 } else { 1 };
-    let mut scratch = 0;
-    for text in &sampled.texts {
-        analyses.start_text();
-        let wordless = analyses.words(text).is_empty();
-        scratch += times * (Row::WIDTH + panel.width()) as u64;
-        if wordless {
-            continue;
+/// Sketches documents from all over the input and tells what the whole will take. Pairs are sorted in `memory`, and on disk beyond it.
+pub(crate) fn estimate<'c>(
+    recipe: &JobRecipe,
+    corpora: impl Iterator<Item = &'c Corpus>,
+    spool: Spool,
+    memory: u64,
+) -> Result<ScratchEstimate, EngineError> {
+    let mut parts = Vec::new();
+    for corpus in corpora {
+        // What becomes of the first shard is taken to become of all.
+        let spooled = !corpus.shards().is_empty() && spool.reread_access(corpus, &(0..1)).spooled;
+        parts.extend(sample::parts(recipe, corpus)?.into_iter().map(|part| (part, spooled)));
+    }
+    if parts.is_empty() {
+        return Ok(ScratchEstimate::default());
+    }
+    let (panel, profile) = (recipe.panel()?, recipe.profile()?);
+    let texts: Vec<&str> = parts.iter().flat_map(|(part, _)| part.texts.iter().map(String::as_str)).collect();
+    panel.proposers().iter().for_each(|entry| teach(entry, &profile, &texts));
+    let mut sketcher = SampleSketcher::new(recipe, &panel, &profile)?;
+    let (mut bytes, mut documents) = (0.0, 0.0);
+    for (part, spooled) in &parts {
+        let scratch = sketcher.scratch_of(part, *spooled);
+        bytes += part.of_input(scratch);
+        documents += part.of_input(part.documents);
+    }
+    let surveyed: u64 = panel
+        .methods()
+        .iter()
+        .filter_map(|entry| entry.abilities().survey)
+        .map(|survey| survey.bytes())
+        .sum();
+    let least = bytes * WHILE_MERGED + surveyed as f64;
+    let scale = documents / f64::from(sketcher.documents.max(1));
+    let pairs: f64 = sketcher
+        .postings
+        .iter_mut()
+        .zip(panel.proposers())
+        .map(|(postings, entry)| {
+            let pairs = PairCounts::new(postings, scale, recipe.max_group, entry.keys_to_share());
+            let sorted = 8.0 * pairs.proposed;
+            let width = Candidate::width(panel.proposers().len()) as f64;
+            pairs.candidates * width + if sorted > memory as f64 / 8.0 { sorted } else { 0.0 }
+        })
+        .sum();
+    Ok(ScratchEstimate { least: least as u64, most: (least + pairs) as u64 })
+}
+
+/// Sketches sampled documents as a run would.
+struct SampleSketcher<'p> {
+    panel: &'p Panel,
+    measure: Measure,
+    analyses: TextAnalyses,
+    /// What is brought into the order of a field is there up to three times: as it was, in sorted runs, and in order.
+    times: u64,
+    sketch: Sketch,
+    /// Keys and numbers of sampled documents, by method.
+    postings: Vec<Vec<(u64, u32)>>,
+    documents: u32,
+}
+
+impl<'p> SampleSketcher<'p> {
+    fn new(recipe: &JobRecipe, panel: &'p Panel, profile: &Profile) -> Result<Self, EngineError> {
+        Ok(SampleSketcher {
+            panel,
+            measure: recipe.measure()?,
+            analyses: TextAnalyses::new(profile, profile, panel, Secret::of_process()),
+            times: if recipe.order.is_some() { 3 } else { 1 },
+            sketch: Sketch::default(),
+            postings: vec![Vec::new(); panel.proposers().len()],
+            documents: 0,
+        })
+    }
+
+    /// Bytes of scratch that a part of the input takes.
+    fn scratch_of(&mut self, part: &SampledPart, spooled: bool) -> u64 {
+        let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
+        let mut scratch = 0;
+        for text in &part.texts {
+            self.analyses.start_text();
+            let wordless = self.analyses.words(text).is_empty();
+            scratch += self.times * (Row::WIDTH + self.panel.width()) as u64;
+            self.documents += 1;
+            if wordless {
+                continue;
+            }
+            // Keys go from sorted runs into sorted runs.
+            scratch += self.times.min(2) * self.take_keys(text);
+            if spooled && blocks.push(0, self.measure.symbols(self.analyses.measuring(text), &mut symbols)) {
+                blocks.encode(&mut encoded);
+            }
         }
-        // Keys go from sorted runs into sorted runs.
-        scratch += times.min(2) * key_bytes(&panel, &mut analyses, text, &mut sketch);
-        if spool && blocks.push(0, measure.symbols(analyses.measuring(text), &mut symbols)) {
+        if !blocks.is_empty() {
             blocks.encode(&mut encoded);
         }
+        self.times * part.named + part.known + part.of_all(scratch + encoded.len() as u64)
     }
-    if !blocks.is_empty() {
-        blocks.encode(&mut encoded);
+
+    /// Notes a document's keys by all methods; returns their bytes.
+    fn take_keys(&mut self, text: &str) -> u64 {
+        let mut bytes = 0;
+        for (number, entry) in self.panel.proposers().iter().enumerate() {
+            if let Some(page) = self.analyses.page(number, text) {
+                entry.method.sketch(&page, &mut self.sketch);
+                bytes += self.sketch.keys.len() * if entry.tagged { 16 } else { 12 };
+                let document = self.documents;
+                self.postings[number].extend(self.sketch.keys.iter().map(|key| (key.value, document)));
+            }
+        }
+        bytes as u64
     }
-    let known = times * sampled.named + sampled.known;
-    Ok((sampled.read, known + sampled.of_all(scratch + encoded.len() as u64)))
 }
 
-impl SampledDocuments {
-    /// Bytes that become of all documents, when so many become of those that were looked at.
-    fn of_all(&self, seen: u64) -> u64 {
-        let share = u128::from(self.unseen) * u128::from(seen) / u128::from(self.seen.max(1));
-        seen.saturating_add(u64::try_from(share).unwrap_or(u64::MAX))
-    }
+/// The pairs that the whole input will propose, by the keys of a sample of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct PairCounts {
+    /// Each as often as it has keys in common.
+    proposed: f64,
+    /// Each once, of those that share enough keys.
+    candidates: f64,
 }
 
-/// Bytes of a document's keys by all methods.
-fn key_bytes(panel: &Panel, analyses: &mut TextAnalyses, text: &str, sketch: &mut Sketch) -> u64 {
-    let mut bytes = 0;
-    for (number, entry) in panel.proposers().iter().enumerate() {
-        if let Some(page) = analyses.page(number, text) {
-            entry.method.sketch(&page, sketch);
-            bytes += sketch.keys.len() * if entry.tagged { 16 } else { 12 };
+impl PairCounts {
+    /// Of documents that are `scale` times as many as the sampled ones.
+    fn new(postings: &mut Vec<(u64, u32)>, scale: f64, max_group: usize, least: u32) -> Self {
+        postings.sort_unstable();
+        postings.dedup();
+        let (mut proposed, mut listed) = (0.0, Vec::new());
+        let stride = postings.iter().map(|&(_, document)| document / LISTED + 1).max().unwrap_or(1);
+        for group in postings.chunk_by(|one, two| one.0 == two.0) {
+            let members = group.len() as f64;
+            // Groups grow with the corpus, and their pairs with its square, until they are too large for all of their pairs.
+            proposed += match members * scale {
+                _ if group.len() < 2 => 0.0,
+                whole if whole <= max_group as f64 => members * (members - 1.0) / 2.0 * scale * scale,
+                whole => whole * 2.0 * NEIGHBOURS as f64,
+            };
+            let some: Vec<u32> = group
+                .iter()
+                .map(|&(_, document)| document)
+                .filter(|document| document % stride == 0)
+                .collect();
+            for (index, &one) in some.iter().enumerate() {
+                listed.extend(some[index + 1..].iter().map(|&other| couple(one, other)));
+            }
         }
+        listed.sort_unstable();
+        let candidates =
+            listed.chunk_by(|one, two| one == two).filter(|same| same.len() >= least as usize).count();
+        let share = if listed.is_empty() { 1.0 } else { candidates as f64 / listed.len() as f64 };
+        PairCounts { proposed, candidates: proposed * share }
     }
-    bytes as u64
-}
-
-fn sample_documents(recipe: &JobRecipe, corpus: &Corpus) -> Result<SampledDocuments, EngineError> {
-    let (mut sampled, mut extractor, content) =
-        (SampledDocuments::default(), Extractor::default(), recipe.content()?);
-    for shard in corpus.shards().iter().filter(|shard| shard.origin != Origin::Stdin) {
-        let mut reader = shard.open(corpus.options())?;
-        let mut enough = None;
-        loop {
-            // A reader takes in more than it has handed out: the sample goes on to where it would take in more.
-            let read = reader.consumed();
-            if enough.is_some_and(|enough| read > enough) {
-                break;
-            }
-            enough = enough.or((sampled.read + read >= SAMPLE_BYTES).then_some(read));
-            let Some(item) = reader.next()? else { break };
-            let Item::Document(document) = item else { continue };
-            if document.content.len() >= HEAVY {
-                // It would take more memory than an estimate is worth; its symbols take about half of it.
-                sampled.known += document.content.len() as u64 / 2;
-                continue;
-            }
-            sampled.named += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
-            let bytes = document.content.len() as u64;
-            if sampled.seen >= TEXT_BYTES {
-                sampled.unseen += bytes;
-                continue;
-            }
-            sampled.seen += bytes;
-            sampled.texts.push(extractor.extract(&document, content).text.to_owned());
-        }
-        sampled.read += enough.unwrap_or_else(|| reader.consumed());
-        if sampled.read >= SAMPLE_BYTES {
-            break;
-        }
-    }
-    Ok(sampled)
 }
 
 /// Lets a method that must know the corpus first see the sample instead.
-fn teach(entry: &PanelMethod, run: &Profile, texts: &[String]) {
+fn teach(entry: &PanelMethod, run: &Profile, texts: &[&str]) {
     let Abilities { profile, learning, survey, .. } = entry.abilities();
     if learning.is_none() && survey.is_none() {
         return;
     }
     let profile = profile.unwrap_or(run);
     let mut analyser = Analyser::new(profile);
-    let mut read = |text: &String| {
+    let mut read = |text: &&str| {
         let mut features = Features::default();
         analyser.read(text, &mut features);
         analyser.read_sentences(&mut features);
@@ -163,34 +224,25 @@ fn teach(entry: &PanelMethod, run: &Profile, texts: &[String]) {
 #[cfg(test)]
 mod tests {
     use lookalike_corpus::ReadOptions;
-    use std::io::Write;
-
-    use lookalike_corpus::Compression;
-    use lookalike_corpus::write::Sink;
 
     use super::*;
     use crate::tests::recipe;
 
-    #[test]
-    fn what_packs_well_is_not_held() {
-        let folder = tempfile::tempdir().unwrap();
-        let line = format!("{{\"text\":\"{}\"}}\n", "a rose is a rose ".repeat(600));
-        let small = folder.path().join("small.jsonl.zst");
-        let mut sink = Sink::create(&small, Compression::Zstd).unwrap();
-        sink.write_all(line.repeat(1500).as_bytes()).unwrap();
-        sink.finish().unwrap();
-        let recipe = recipe("minhash");
-        let corpus = Corpus::open(&[&small], lookalike_corpus::ReadOptions::default()).unwrap();
-        let sampled = sample_documents(&recipe, &corpus).unwrap();
-        let held: usize = sampled.texts.iter().map(String::len).sum();
-        assert!((held as u64) < TEXT_BYTES + HEAVY as u64, "{held}");
-        let all = sampled.seen + sampled.unseen;
-        assert_eq!(all, 1500 * (line.len() as u64 - 12), "all of them count");
-        assert_eq!(sampled.of_all(sampled.seen), all);
-    }
-
     fn corpus(lines: &str) -> Corpus {
         Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default())
+    }
+
+    /// Bytes of scratch that the only part of a corpus takes.
+    fn scratch(recipe: &JobRecipe, lines: &str, spooled: bool) -> u64 {
+        let parts = sample::parts(recipe, &corpus(lines)).unwrap();
+        let [part] = &parts[..] else { panic!("{} parts", parts.len()) };
+        assert_eq!((part.read, part.stands_for), (lines.len() as u64, lines.len() as u64));
+        let (panel, profile) = (recipe.panel().unwrap(), recipe.profile().unwrap());
+        SampleSketcher::new(recipe, &panel, &profile).unwrap().scratch_of(part, spooled)
+    }
+
+    fn estimated(recipe: &JobRecipe, lines: &str) -> ScratchEstimate {
+        estimate(recipe, [&corpus(lines)].into_iter(), Spool::None, 1 << 30).unwrap()
     }
 
     /// A digest of each document: a row of 68 bytes, a record of 4 + 16, a key of 12, and names of 12 and their length.
@@ -199,52 +251,78 @@ mod tests {
     #[test]
     fn rows_records_keys_and_names_are_counted() {
         let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n{\"id\":\"d1\",\"url\":\"http://x\",\"text\":\"two three\"}\n{}\n";
-        let (read, scratch) = sample(&recipe("md5"), &corpus(lines), Spool::None).unwrap();
-        assert_eq!((read, scratch), (lines.len() as u64, 2 * PER_DOCUMENT + 2 + 2 + 8));
+        assert_eq!(scratch(&recipe("md5"), lines, false), 2 * PER_DOCUMENT + 2 + 2 + 8);
     }
 
     #[test]
     fn documents_without_words_have_no_keys() {
         let lines = "{\"id\":\"d0\",\"text\":\"...\"}\n";
-        let (_, scratch) = sample(&recipe("md5"), &corpus(lines), Spool::None).unwrap();
-        assert_eq!(scratch, PER_DOCUMENT + 2 - 12);
+        assert_eq!(scratch(&recipe("md5"), lines, false), PER_DOCUMENT + 2 - 12);
     }
 
     #[test]
     fn symbols_count_where_they_are_spooled() {
         let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n{\"id\":\"d1\",\"text\":\"two three\"}\n";
-        let of = |spool| sample(&recipe("md5"), &corpus(lines), spool).unwrap().1;
+        let of = |spooled| scratch(&recipe("md5"), lines, spooled);
         // Three numbers of a block, two of each document, three words, and a byte for each of four occurrences.
-        assert_eq!(of(Spool::Disk) - of(Spool::None), 12 + 2 * 8 + 3 * 8 + 4);
+        assert_eq!(of(true) - of(false), 12 + 2 * 8 + 3 * 8 + 4);
     }
 
     #[test]
     fn what_is_ordered_is_there_several_times() {
         let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n";
         let recipe = JobRecipe { order: Some("id".to_owned()), ..recipe("md5") };
-        let (_, scratch) = sample(&recipe, &corpus(lines), Spool::None).unwrap();
-        assert_eq!(scratch, 3 * (68 + 20) + 2 * 12 + 3 * (12 + 2));
-    }
-
-    #[test]
-    fn a_large_document_counts_by_its_length_alone() {
-        let lines = format!("{{\"id\":\"d0\",\"text\":\"{}\"}}\n", "a".repeat(HEAVY));
-        let sampled = sample_documents(&recipe("md5"), &corpus(&lines)).unwrap();
-        assert_eq!((sampled.texts.len(), sampled.known, sampled.seen), (0, HEAVY as u64 / 2, 0));
-    }
-
-    #[test]
-    fn unseen_documents_become_as_much_as_those_that_were_looked_at() {
-        let sampled = SampledDocuments { seen: 10, unseen: 5, ..SampledDocuments::default() };
-        assert_eq!((sampled.of_all(20), sampled.of_all(0)), (30, 0));
-        let nothing = SampledDocuments { unseen: 5, ..SampledDocuments::default() };
-        assert_eq!(nothing.of_all(0), 0);
-        let huge = SampledDocuments { seen: 1, unseen: u64::MAX, ..SampledDocuments::default() };
-        assert_eq!(huge.of_all(u64::MAX), u64::MAX);
+        assert_eq!(scratch(&recipe, lines, false), 3 * (68 + 20) + 2 * 12 + 3 * (12 + 2));
     }
 
     #[test]
     fn an_empty_corpus_takes_nothing() {
-        assert_eq!(sample(&recipe("md5"), &corpus(""), Spool::Disk).unwrap(), (0, 0));
+        assert_eq!(estimated(&recipe("md5"), ""), ScratchEstimate::default());
+    }
+
+    #[test]
+    fn what_a_survey_gathers_is_written_down_however_few_documents_there_are() {
+        let line = "{\"id\":\"d0\",\"text\":\"one two three four five six\"}\n";
+        let recipe = recipe("exact");
+        let survey = recipe.panel().unwrap().methods()[0].abilities().survey.unwrap().bytes();
+        assert!(estimated(&recipe, line).least > survey && survey > 1 << 20);
+    }
+
+    #[test]
+    fn documents_with_a_key_in_common_may_become_pairs() {
+        let line = |n: usize, text: &str| format!("{{\"id\":\"d{n}\",\"text\":\"{text}\"}}\n");
+        let different: String = (0..50).map(|n| line(n, &format!("word{n}"))).collect();
+        let apart = estimated(&recipe("md5"), &different);
+        assert_eq!(apart.least, apart.most);
+        let equal: String = (0..50).map(|n| line(n, "word")).collect();
+        let alike = estimated(&recipe("md5"), &equal);
+        assert_eq!(alike.most - alike.least, 50 * 49 / 2 * 12);
+    }
+
+    /// Postings of documents that all have the same keys.
+    fn alike(documents: u32, keys: u64) -> Vec<(u64, u32)> {
+        (0..documents).flat_map(|document| (0..keys).map(move |key| (key, document))).collect()
+    }
+
+    #[test]
+    fn pairs_grow_with_the_square_of_the_corpus_until_groups_are_too_large() {
+        let pairs = |scale: f64| PairCounts::new(&mut alike(10, 1), scale, 1000, 1).proposed;
+        assert_eq!((pairs(1.0), pairs(10.0)), (45.0, 4500.0));
+        assert_eq!(pairs(1000.0), 10_000.0 * 16.0, "a giant group");
+    }
+
+    #[test]
+    fn a_pair_with_several_keys_is_one_candidate() {
+        let pairs = PairCounts::new(&mut alike(10, 4), 1.0, 1000, 1);
+        assert_eq!((pairs.proposed, pairs.candidates), (180.0, 45.0));
+        assert_eq!(
+            PairCounts::new(&mut alike(10, 4), 1.0, 1000, 5).candidates,
+            0.0,
+            "too few keys in common"
+        );
+        // Of many documents some pairs are listed, and as many keys are in common.
+        let pairs = PairCounts::new(&mut alike(500, 4), 1.0, 1000, 1);
+        assert_eq!((pairs.proposed, pairs.candidates), (4.0 * 124_750.0, 124_750.0));
+        assert_eq!(PairCounts::new(&mut Vec::new(), 1.0, 1000, 1).candidates, 0.0);
     }
 }

@@ -23,7 +23,7 @@ use crate::error::EngineError;
 use crate::panel::PanelMethod;
 
 /// Neighbours that a member of a giant group is paired with, on either account.
-const NEIGHBOURS: usize = 8;
+pub(crate) const NEIGHBOURS: usize = 8;
 
 /// Levels of strictness that are tried before a group is called giant.
 const MAX_STRICTNESS: u32 = 8;
