@@ -79,7 +79,7 @@ fn class(error: &EngineError) -> &'static str {
         EngineError::Damaged { .. } => "DamagedError",
         EngineError::Memory { .. } => "MemoryCapError",
         EngineError::Locked { .. } => "LockedError",
-        EngineError::OtherRecipe { .. } => "RecipeError",
+        EngineError::OtherRecipe { .. } | EngineError::OtherVersion { .. } => "RecipeError",
         EngineError::InputChanged { .. } => "InputChangedError",
         EngineError::NotAJob { .. } => "FolderError",
         EngineError::Request(_) => "UsageError",

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use lookalike_engine::Settings as EngineSettings;
 use lookalike_engine::examine::{Examiner, LearnedData};
-use lookalike_engine::recipe::{ClusterRule, Task};
+use lookalike_engine::recipe::{ClusterRule, RecipeError, Task};
 use lookalike_engine::walk::Watch;
 use lookalike_engine::{EngineError, JobRecipe};
 use lookalike_hash::{self as hash, Secret};
@@ -199,7 +199,12 @@ impl Index {
         Manifest::read(folder)?;
         let path = folder.join(RECIPE);
         let text = std::fs::read_to_string(&path).map_err(|error| IndexError::read(&path, error))?;
-        JobRecipe::from_toml(&text).map_err(|error| IndexError::damaged(&path, error))
+        JobRecipe::from_toml(&text).map_err(|error| match error {
+            made @ RecipeError::OtherVersion { .. } => {
+                IndexError::Request(format!("{} cannot be opened: {made}", folder.display()))
+            }
+            RecipeError::Unreadable(what) => IndexError::damaged(&path, what),
+        })
     }
 
     /// Opens an index.
