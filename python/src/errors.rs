@@ -67,6 +67,7 @@ fn class(error: &EngineError) -> &'static str {
     match error {
         EngineError::Corpus(CorpusError::Write { .. }) => "OutputError",
         EngineError::Corpus(CorpusError::UnknownOutput { .. }) => "UsageError",
+        EngineError::Corpus(CorpusError::TooManyRejected { .. }) => "TooManyRejectedError",
         EngineError::Corpus(_)
         | EngineError::Read { .. }
         | EngineError::List { .. }
