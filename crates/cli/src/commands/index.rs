@@ -48,8 +48,8 @@ fn settings(resources: &ResourceArgs) -> Settings {
 }
 
 /// Opens an index to be written to, and tells of a write that an earlier process did not come to the end of.
-fn open_to_write(folder: &Path, writing: &WritingArgs, memory: u64) -> Result<Index, Failure> {
-    let index = Index::open_within(folder, Mode::Write(writing.writing()), memory)?;
+fn open_to_write(folder: &Path, writing: &WritingArgs, settings: &Settings) -> Result<Index, Failure> {
+    let index = Index::open_within(folder, Mode::Write(writing.writing()), settings)?;
     if index.cut_bytes() > 0 {
         print_message(format_args!(
             "{}: {} bytes at the end of the log were no whole write, which nobody was told of, and are cut off",
@@ -210,7 +210,7 @@ impl<'i> VerdictWriter<'i> {
 
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
-    let index = open_to_write(&args.folder, &args.writing, settings.memory)?;
+    let index = open_to_write(&args.folder, &args.writing, &settings)?;
     let corpus = crate::args::open(&args.inputs, args.resources.reading(index.recipe().read_options()?))?;
     corpus.check_first_records(index.recipe().needs_addresses())?;
     let mut verdicts =
@@ -271,7 +271,7 @@ fn json(value: &impl Serialize) -> String {
 
 fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
-    let index = Index::open_within(&args.folder, Mode::Read, settings.memory)?;
+    let index = Index::open_within(&args.folder, Mode::Read, &settings)?;
     let limit = args.limit as usize;
     let mut rejected = 0;
     if args.inputs.len() == 1 && args.inputs[0] == "-" {
@@ -394,7 +394,7 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
         };
         ids.extend(text.map_err(failed)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    let index = open_to_write(&args.folder, &args.writing, u64::MAX)?;
+    let index = open_to_write(&args.folder, &args.writing, &Settings::UNLIMITED)?;
     let (mut removed, mut missing) = (0, 0);
     for id in &ids {
         match index.remove(id)? {
@@ -416,12 +416,12 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
 }
 
 fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let memory = settings(&args.resources).memory;
-    let index = open_to_write(&args.folder, &args.writing, memory)?;
+    let settings = settings(&args.resources);
+    let index = open_to_write(&args.folder, &args.writing, &settings)?;
     let mut tally = Tally::default();
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     for path in &args.others {
-        let other = Index::open_within(path, Mode::Read, memory)?;
+        let other = Index::open_within(path, Mode::Read, &settings)?;
         index.require_like(&other)?;
         if path.canonicalize().ok() == args.folder.canonicalize().ok() {
             return Err(Failure::Usage("an index cannot be added to itself; name another one".to_owned()));
