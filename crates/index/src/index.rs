@@ -323,6 +323,11 @@ impl Index {
         self.shares.total() + memory::buffer_bytes(settings, self.inner.layout.record)
     }
 
+    /// The least limit of memory of a process that adds or queries a corpus with these threads.
+    pub fn least_memory(&self, settings: &Settings) -> u64 {
+        self.process_bytes(settings.least_memory(self.recipe().reading.max_document_bytes), settings)
+    }
+
     /// Returns the memory of a process of which `needed` bytes must be left beside the index and the buffers of its threads.
     pub(crate) fn process_bytes(&self, needed: u64, settings: &Settings) -> u64 {
         self.shares.process_bytes(needed, settings, self.inner.layout.record)

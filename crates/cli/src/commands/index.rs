@@ -1,12 +1,13 @@
 //! `lookalike index`: documents on disk, found by what they are like.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Item, LineReader, Losses, MaxRejected};
+use lookalike::corpus::{Corpus, Item, LineReader, Losses, MaxRejected, ReadOptions};
 use lookalike::engine::Settings;
 use lookalike::index::{
     Answer, CorpusRecord, CreateOptions, Index, IndexError, Mode, OnExistingId, Portion, Preparation,
@@ -45,6 +46,13 @@ pub(crate) fn run(command: &IndexCommand, watch: &Arc<Watch>) -> Result<Outcome,
 
 fn settings(resources: &ResourceArgs) -> Settings {
     resources.settings(SpoolArg::Auto)
+}
+
+/// Opens a corpus to be added to an index, or looked for in it. A list of files that is too long asks for what the index needs, too.
+fn open_corpus(inputs: &[OsString], resources: &ResourceArgs, index: &Index) -> Result<Corpus, Failure> {
+    let reading = resources.reading(index.recipe().read_options()?);
+    let lists = reading.lists.clone().asking_for_at_least(index.least_memory(&settings(resources)));
+    crate::args::open(inputs, ReadOptions { lists, ..reading })
 }
 
 /// Opens an index to be written to, and tells of a write that an earlier process did not come to the end of.
@@ -211,7 +219,7 @@ impl<'i> VerdictWriter<'i> {
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
     let index = open_to_write(&args.folder, &args.writing, &settings)?;
-    let corpus = crate::args::open(&args.inputs, args.resources.reading(index.recipe().read_options()?))?;
+    let corpus = open_corpus(&args.inputs, &args.resources, &index)?;
     corpus.check_first_records(index.recipe().needs_addresses())?;
     let mut verdicts =
         args.verdicts.as_deref().map(|path| VerdictWriter::create(&index, path)).transpose()?;
@@ -277,7 +285,7 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     if args.inputs.len() == 1 && args.inputs[0] == "-" {
         rejected = filter(&index, limit, watch)?;
     } else {
-        let corpus = crate::args::open(&args.inputs, index.recipe().read_options()?)?;
+        let corpus = open_corpus(&args.inputs, &args.resources, &index)?;
         let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
         let preparation = Preparation::Answer(limit);
         let mut closed = None;

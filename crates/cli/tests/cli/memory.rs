@@ -73,6 +73,31 @@ fn an_index_asks_for_little_more_memory_than_a_job() {
 }
 
 #[test]
+fn a_list_of_files_to_look_up_is_held_to_the_cap() {
+    let folder = Folder::new();
+    let place = folder.join("index");
+    lookalike(["index", "create", "--progress", "none"]).path(&place).run().exits(0);
+    // Long paths take more memory than many files.
+    let mut deep = folder.join("deep");
+    for _ in 0..12 {
+        deep.push("d".repeat(240));
+    }
+    std::fs::create_dir_all(&deep).unwrap();
+    for number in 0..2200 {
+        std::fs::write(deep.join(format!("{number}.jsonl")), "{\"text\":\"a rose\"}\n").unwrap();
+    }
+    for command in ["query", "add"] {
+        let run = |memory: &str| {
+            let options = ["--threads", "2", "--progress", "none", "--memory", memory];
+            lookalike(["index", command].into_iter().chain(options)).path(&place).path(folder.join("deep"))
+        };
+        let said = run("88M").run().exits(2).stderr;
+        assert!(said.contains("a list of 2200 files needs at least"), "{command}: {said}");
+        run(&required_memory(run("88M"))).run().exits(0);
+    }
+}
+
+#[test]
 fn a_text_that_grows_in_its_normal_form_is_refused_with_the_figure_that_would_do() {
     let folder = Folder::new();
     let text = "\u{fdfa}".repeat(700_000);
