@@ -50,6 +50,7 @@ from ._errors import (
     OutputError,
     RecipeError,
     RejectedError,
+    TooManyRejectedError,
     UsageError,
 )
 from ._sources import source as _source
@@ -73,6 +74,7 @@ __all__ = [
     "RejectedError",
     "Result",
     "Table",
+    "TooManyRejectedError",
     "UsageError",
     "__version__",
     "compare",
@@ -293,8 +295,8 @@ def dedup(
     `against` has documents of another corpus, whose near-duplicates are removed too; or the path of an index, also `into`, for
     documents in files. `against_fields` has the names that fields have there, by those that they have here: `{"text": "body"}`.
 
-    More rejected records than `max_rejected`, a number or a share such as "5%", are an `InputError`; by default that is a tenth of 100
-    documents or more, or all of them.
+    More rejected records than `max_rejected`, a number or a share such as "5%", are a `TooManyRejectedError`; by default that is a
+    tenth of 100 documents or more, or all of them.
 
     The other options are those of `lookalike dedup`; `lookalike.methods()` tells of all methods.
     """

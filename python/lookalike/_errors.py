@@ -21,6 +21,10 @@ class InputError(Error, OSError):
     """Documents cannot be read: a file is not there, a column is missing, the format is not known."""
 
 
+class TooManyRejectedError(InputError):
+    """More records were rejected than `max_rejected` allows."""
+
+
 class OutputError(Error, OSError):
     """Results or scratch files cannot be written."""
 

@@ -67,6 +67,7 @@ fn class(error: &EngineError) -> &'static str {
     match error {
         EngineError::Corpus(CorpusError::Write { .. }) => "OutputError",
         EngineError::Corpus(CorpusError::UnknownOutput { .. }) => "UsageError",
+        EngineError::Corpus(CorpusError::TooManyRejected { .. }) => "TooManyRejectedError",
         EngineError::Corpus(_)
         | EngineError::Read { .. }
         | EngineError::List { .. }
@@ -79,7 +80,7 @@ fn class(error: &EngineError) -> &'static str {
         EngineError::Damaged { .. } => "DamagedError",
         EngineError::Memory { .. } => "MemoryCapError",
         EngineError::Locked { .. } => "LockedError",
-        EngineError::OtherRecipe { .. } => "RecipeError",
+        EngineError::OtherRecipe { .. } | EngineError::OtherVersion { .. } => "RecipeError",
         EngineError::InputChanged { .. } => "InputChangedError",
         EngineError::NotAJob { .. } => "FolderError",
         EngineError::Request(_) => "UsageError",

@@ -67,8 +67,8 @@ impl Index {
     #[new]
     fn new(py: Python<'_>, folder: PathBuf, read: bool, options: Options<'_>) -> PyResult<Self> {
         let mode = if read { Mode::Read } else { Mode::Write(options.writing()?) };
-        let memory = options.settings()?.memory;
-        let open = py.detach(|| DiskIndex::open_within(&folder, mode, memory)).map_err(Failure::from)?;
+        let settings = options.settings()?;
+        let open = py.detach(|| DiskIndex::open_within(&folder, mode, &settings)).map_err(Failure::from)?;
         Ok(Index { folder, open: Mutex::new(Some(Arc::new(open))) })
     }
 
@@ -165,12 +165,12 @@ impl Index {
         options: Options<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let index = self.open()?;
-        let memory = options.settings()?.memory;
+        let settings = options.settings()?;
         let folder = self.folder.canonicalize().ok();
         let added = work::run(py, options.progress()?.as_ref(), |watch| {
             let mut addition = Addition::new(&index)?;
             for path in &others {
-                let other = DiskIndex::open_within(path, Mode::Read, memory)?;
+                let other = DiskIndex::open_within(path, Mode::Read, &settings)?;
                 index.require_like(&other)?;
                 if path.canonicalize().ok() == folder {
                     let sentence = "an index cannot be added to itself; name another one";

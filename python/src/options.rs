@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use lookalike::corpus::{Fields, ReadOptions};
+use lookalike::corpus::{Fields, MaxRejected, ReadOptions};
 use lookalike::engine::recipe::{ClusterRule, Combine, Keep};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::index::WriterOptions;
@@ -127,10 +127,15 @@ impl<'py> Options<'py> {
 
     /// Reading as a recipe says, with the losses that may be, files that may be left out, and the memory for the list of files.
     pub(crate) fn reading(&self, read: ReadOptions) -> PyResult<ReadOptions> {
-        let max_rejected = self.read("max_rejected", str::parse)?.unwrap_or(read.max_rejected);
+        let max_rejected = self.max_rejected()?.unwrap_or(read.max_rejected);
         let (lists, skip_unreadable) =
             (self.settings()?.list_budget(read.max_document_bytes as u64), self.flag("skip_unreadable")?);
         Ok(ReadOptions { max_rejected, lists, skip_unreadable, ..read })
+    }
+
+    /// The number of records that may be rejected.
+    pub(crate) fn max_rejected(&self) -> PyResult<Option<MaxRejected>> {
+        self.read("max_rejected", str::parse)
     }
 
     /// Names of fields by the names of others.

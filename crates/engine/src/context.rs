@@ -36,15 +36,25 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// One thread without a cap on memory.
+    pub const UNLIMITED: Settings = Settings { threads: 1, memory: u64::MAX, spool: Spool::Auto };
+
     /// Refuses a cap on memory that cannot hold with documents of up to so many bytes; returns how many bytes are left for buffers
     /// beside the program itself.
     pub fn buffer_bytes(&self, max_document_bytes: u64) -> Result<u64, EngineError> {
         Ok(Budget::new(self, max_document_bytes)?.free(0, 0))
     }
 
-    /// Refuses a cap on memory that cannot hold a batch with one large document in it, with all that is made of that.
-    pub fn admit(&self, batch: &Batch, max_document_bytes: u64) -> Result<(), EngineError> {
-        Budget::new(self, max_document_bytes)?.admit_document(batch.weight() as u64)
+    /// The least cap on memory that can hold with documents of up to so many bytes.
+    pub fn least_memory(&self, max_document_bytes: u64) -> u64 {
+        least_memory(self.threads.max(1) as u64, max_document_bytes)
+    }
+
+    /// Refuses a cap on memory that cannot hold a batch with one large document in it, with all that is made of that: what the engine
+    /// makes, and as many bytes more for each of its own.
+    pub fn admit(&self, batch: &Batch, more: u64, max_document_bytes: u64) -> Result<(), EngineError> {
+        let bytes = batch.weight() as u64 + more * batch.bytes() as u64;
+        Budget::new(self, max_document_bytes)?.admit_document(bytes)
     }
 
     /// Allows the decoders of a corpus their share of the memory, when nothing else is held; refuses a cap that cannot hold. Returns how
@@ -62,7 +72,7 @@ impl Settings {
         let threads = self.threads.max(1) as u64;
         let program_bytes = program_bytes(threads);
         ListBudget::new(self.memory.saturating_sub(program_bytes).max(LEAST_ROOM), program_bytes)
-            .asking_for_at_least(least_memory(threads, max_document_bytes))
+            .asking_for_at_least(self.least_memory(max_document_bytes))
     }
 
     /// Refuses a cap on memory that cannot hold a large text with its words, beside so many bytes; returns whether it is large, and its

@@ -7,6 +7,7 @@ use lookalike_corpus::CorpusError;
 use lookalike_store::StoreError;
 use lookalike_store::sync::SyncError;
 
+use crate::recipe::RecipeError;
 use crate::walk::WalkError;
 
 /// The reason why a run ended early. Unless the message says otherwise, the same command goes on where this one ended.
@@ -81,6 +82,14 @@ pub enum EngineError {
         file: PathBuf,
         /// A description of the damage.
         what: String,
+    },
+    /// The folder holds a job of a program with other rules and files.
+    #[error("the job in {} cannot be continued: {made}, name another folder, or begin anew with --force", folder.display())]
+    OtherVersion {
+        /// The folder.
+        folder: PathBuf,
+        /// The versions of both.
+        made: RecipeError,
     },
     /// The memory cap is too small.
     #[error("--memory is too small: {why} needs at least {} MB; give --memory {}M", needed.div_ceil(1 << 20), needed.div_ceil(1 << 20))]

@@ -39,7 +39,7 @@ use crate::protocol::{
     LOCK, MANIFEST, RUN, SUMMARY, WORK, begin_journal, holds_job, is_empty, json_digest, lock, number_of,
     read_manifest, secret_of, sweep, write_manifest,
 };
-use crate::recipe::{JobRecipe, Task};
+use crate::recipe::{JobRecipe, RecipeError, Task};
 use crate::rejections;
 use crate::results::{Findings, Summary};
 use crate::stages::lexicon::{self, WordTotals};
@@ -175,12 +175,33 @@ struct JobManifest<'c> {
 
 impl JobManifest<'_> {
     /// The manifest that stands there, if any.
-    fn read(path: &Path) -> Result<Option<Self>, EngineError> {
+    fn read(folder: &Path, path: &Path) -> Result<Option<Self>, EngineError> {
         let Some(line) = read_manifest(path)? else { return Ok(None) };
+        if let Ok(manifest) = serde_json::from_str(&line) {
+            return Ok(Some(manifest));
+        }
+        if let Ok(StoredRecipe { recipe }) = serde_json::from_str(&line) {
+            stored_recipe(folder, path, &recipe)?;
+        }
         let what = "it is the manifest of a job of another command, or of another program".to_owned();
-        let manifest = serde_json::from_str(&line).ok();
-        manifest.map(Some).ok_or_else(|| EngineError::Damaged { file: path.to_owned(), what })
+        Err(EngineError::Damaged { file: path.to_owned(), what })
     }
+}
+
+/// The recipe in a manifest, of whatever version.
+#[derive(Deserialize)]
+struct StoredRecipe {
+    recipe: String,
+}
+
+/// Reads the recipe of the job in a folder, which stands in `file`.
+fn stored_recipe(folder: &Path, file: &Path, text: &str) -> Result<JobRecipe, EngineError> {
+    JobRecipe::from_toml(text).map_err(|error| match error {
+        made @ RecipeError::OtherVersion { .. } => {
+            EngineError::OtherVersion { folder: folder.to_owned(), made }
+        }
+        RecipeError::Unreadable(what) => EngineError::Damaged { file: file.to_owned(), what },
+    })
 }
 
 /// The fields of the `run.json` of a finished job that stand for its manifest.
@@ -271,7 +292,7 @@ impl Job {
         let stamp = format!("{:032x}", json_digest(&(&recipe, &inputs, &secret)));
         let mut manifest = JobManifest { recipe, inputs, outputs: self.outputs.options(), secret, stamp };
         let path = work.join(MANIFEST);
-        let before = JobManifest::read(&path)?;
+        let before = JobManifest::read(folder, &path)?;
         let expected_scratch = match &before {
             Some(before) => {
                 self.require_same_recipe(folder, before, &manifest)?;
@@ -313,15 +334,15 @@ impl Job {
     /// The summary, if the same job is finished there.
     fn finished(&mut self, folder: &Path) -> Result<Option<Summary>, EngineError> {
         let path = folder.join(SUMMARY);
-        let Ok(text) = std::fs::read(&path) else { return Ok(None) };
-        let summary = serde_json::from_slice(&text).map_err(|error| EngineError::Damaged {
+        let Ok(summary) = std::fs::read(&path) else { return Ok(None) };
+        // First the recipe: what else another version wrote nobody knows.
+        let recipe = folder.join("recipe.toml");
+        let text = std::fs::read_to_string(&recipe).map_err(|error| EngineError::read(&recipe, error))?;
+        let before = stored_recipe(folder, &recipe, &text)?;
+        let summary = serde_json::from_slice(&summary).map_err(|error| EngineError::Damaged {
             file: path,
             what: format!("it cannot be read: {error}"),
         })?;
-        let path = folder.join("recipe.toml");
-        let text = std::fs::read_to_string(&path).map_err(|error| EngineError::read(&path, error))?;
-        let before =
-            JobRecipe::from_toml(&text).map_err(|error| EngineError::Damaged { file: path, what: error })?;
         if before != self.recipe {
             let differences = before.differences(&self.recipe);
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
@@ -349,10 +370,8 @@ impl Job {
         now: &JobManifest<'_>,
     ) -> Result<(), EngineError> {
         if before.recipe != now.recipe {
-            let differences = match JobRecipe::from_toml(&before.recipe) {
-                Ok(recipe) => recipe.differences(&self.recipe),
-                Err(error) => error,
-            };
+            let file = folder.join(WORK).join(MANIFEST);
+            let differences = stored_recipe(folder, &file, &before.recipe)?.differences(&self.recipe);
             return Err(EngineError::OtherRecipe { folder: folder.to_owned(), differences });
         }
         self.require_same_outputs(folder, &before.outputs)
@@ -798,7 +817,8 @@ mod tests {
     fn a_manifest_is_read_back_and_that_of_another_command_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(MANIFEST);
-        assert!(JobManifest::read(&path).unwrap().is_none());
+        let read = || JobManifest::read(folder.path(), &path);
+        assert!(read().unwrap().is_none());
         let manifest = JobManifest {
             recipe: "recipe".to_owned(),
             inputs: vec![mark("a", 5)],
@@ -807,16 +827,20 @@ mod tests {
             stamp: "0b".to_owned(),
         };
         write_manifest(&path, &manifest).unwrap();
-        let again = JobManifest::read(&path).unwrap().unwrap();
+        let again = read().unwrap().unwrap();
         assert_eq!(
             (again.recipe, again.inputs, again.outputs),
             (manifest.recipe, manifest.inputs, manifest.outputs)
         );
         assert_eq!((again.secret, again.stamp), (manifest.secret, manifest.stamp));
-        let foreign = "{\"recipe\":\"\"}";
-        std::fs::write(&path, format!("{foreign}\n{}\n", crate::protocol::digest_of(foreign.as_bytes())))
-            .unwrap();
-        assert!(matches!(JobManifest::read(&path), Err(EngineError::Damaged { .. })));
+        let write_other =
+            |recipe: &str| write_manifest(&path, &serde_json::json!({ "recipe": recipe })).unwrap();
+        write_other("");
+        assert!(matches!(read(), Err(EngineError::Damaged { .. })));
+        // Nobody knows yet what else will stand in it.
+        write_other("lookalike = \"7.8.9\"\nengine = 1000\n");
+        let told = read().unwrap_err().to_string();
+        assert!(told.contains("made by a newer lookalike (7.8.9, engine version 1000)"), "{told}");
     }
 
     #[test]

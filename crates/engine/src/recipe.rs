@@ -20,6 +20,29 @@ pub use crate::panel::Combine;
 /// Raised when the same recipe would give another result or other run files.
 const ENGINE: u32 = 4;
 
+/// The reason why a text is no recipe for this program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RecipeError {
+    /// It was written by a program with other rules and files.
+    #[error("it was made by {} lookalike ({lookalike}, engine version {engine}) and this is engine version {ENGINE}; take the program that wrote it", if *engine > ENGINE { "a newer" } else { "an earlier" })]
+    OtherVersion {
+        /// The version of that program.
+        lookalike: String,
+        /// The version of its rules and files.
+        engine: u32,
+    },
+    /// It is no recipe.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+/// The versions in a recipe, which may have fields and values that nobody knows yet.
+#[derive(Deserialize)]
+struct Versions {
+    lookalike: String,
+    engine: u32,
+}
+
 /// The kind of result that a job gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -262,15 +285,13 @@ impl JobRecipe {
     }
 
     /// Reads what [`JobRecipe::to_toml`] wrote.
-    pub fn from_toml(text: &str) -> Result<Self, String> {
-        let recipe: JobRecipe = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-        if recipe.engine != ENGINE {
-            return Err(format!(
-                "it was made by engine version {} and this is version {ENGINE}; take the program that wrote it",
-                recipe.engine
-            ));
+    pub fn from_toml(text: &str) -> Result<Self, RecipeError> {
+        let unreadable = |error: toml::de::Error| RecipeError::Unreadable(error.message().to_owned());
+        let Versions { lookalike, engine } = toml::from_str(text).map_err(unreadable)?;
+        if engine != ENGINE {
+            return Err(RecipeError::OtherVersion { lookalike, engine });
         }
-        Ok(recipe)
+        toml::from_str(text).map_err(unreadable)
     }
 
     /// Returns the measure of similarity.
@@ -540,8 +561,20 @@ mod tests {
         assert_eq!(again.read_options().unwrap().extras, ["score", "dump", "date"]);
         assert_eq!(again.read_options().unwrap().fields.text, "text");
         assert_eq!(again.other_options().unwrap().fields.text, "body");
-        let newer = JobRecipe { engine: ENGINE + 1, ..recipe };
-        assert!(JobRecipe::from_toml(&newer.to_toml()).unwrap_err().contains("engine version"));
+    }
+
+    #[test]
+    fn a_recipe_of_another_version_is_told_whatever_else_it_says() {
+        let told = |engine: u32| {
+            let text = JobRecipe { engine, lookalike: "7.8.9".to_owned(), ..recipe() }.to_toml();
+            let text = text.replace("task = \"dedup\"", "task = \"summon\"");
+            JobRecipe::from_toml(&text).unwrap_err().to_string()
+        };
+        let newer =
+            "it was made by a newer lookalike (7.8.9, engine version 5) and this is engine version 4; ";
+        assert!(told(5).starts_with(newer), "{}", told(5));
+        assert!(told(3).starts_with("it was made by an earlier lookalike (7.8.9, "), "{}", told(3));
+        assert!(told(ENGINE).contains("summon"), "{}", told(ENGINE));
     }
 
     #[test]

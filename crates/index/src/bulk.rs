@@ -82,12 +82,26 @@ impl RejectedRecord {
     }
 }
 
+/// Bytes that an index takes for each byte of a large document, beside those of the engine: its text and the text of one that it is
+/// compared with; its body as it is prepared, written to the log, joined to others and put on disk.
+const MADE_OF_LARGE: u64 = 6;
+
 /// A batch that a worker has examined.
 struct ExaminedBatch {
     records: Vec<Result<PreparedDocument, RejectedRecord>>,
     first: u64,
     ends: Vec<ShardEnd>,
     failed: Option<IndexError>,
+}
+
+impl ExaminedBatch {
+    fn empty(batch: &Batch) -> Self {
+        ExaminedBatch { records: Vec::new(), first: batch.first, ends: batch.ends.clone(), failed: None }
+    }
+
+    fn failed(batch: &Batch, error: IndexError) -> Self {
+        ExaminedBatch { failed: Some(error), ..ExaminedBatch::empty(batch) }
+    }
 }
 
 impl Weight for ExaminedBatch {
@@ -112,13 +126,11 @@ impl Index {
         let units = all.get(from.unit..).unwrap_or_default();
         let longest = corpus.options().max_document_bytes as u64;
         // The index has its own part of the memory, and so have the writer's buffers.
-        let own = self.memory(settings.threads.max(1) + 1);
+        let own = self.memory(settings);
         let rest = Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() };
         let with_index = |error: EngineError| match error {
             EngineError::Memory { why, needed } => {
-                // Filters and tails take three eighths of what there is, up to a bound.
-                let buffers = self.memory(settings.threads.max(1) + 1) - self.memory(0);
-                EngineError::Memory { why, needed: ((needed + buffers) * 8).div_ceil(5) }
+                EngineError::Memory { why, needed: self.process_bytes(needed, settings) }
             }
             error => error,
         };
@@ -127,6 +139,7 @@ impl Index {
         let shape = rest.shape(room, longest).one_by_one();
         watch.begin(Stage { name: "index", total: corpus.bytes(), reads: true });
         let done = |unit: usize| if unit == 0 { from.records } else { 0 };
+        let heavy = Mutex::new(());
         let failed = Mutex::new(None);
         let fail = |error: IndexError| {
             lock_ignoring_poison(&failed).get_or_insert(error);
@@ -140,7 +153,17 @@ impl Index {
             watch,
             || (LineReader::new(corpus.options()), self.buffers()),
             |(lines, buffers), batch| {
-                self.examine_batch(lines, buffers, batch, done(batch.unit), preparation)
+                if !batch.is_heavy() {
+                    return self.examine_batch(lines, buffers, batch, done(batch.unit), preparation);
+                }
+                if let Err(error) = rest.admit(batch, MADE_OF_LARGE, longest) {
+                    return ExaminedBatch::failed(batch, with_index(error).into());
+                }
+                // Large documents are handled one at a time, and leave no buffers behind.
+                let _turn = heavy.lock();
+                let examined = self.examine_batch(lines, buffers, batch, done(batch.unit), preparation);
+                *buffers = self.buffers();
+                examined
             },
             |unit, feed: &mut Feed<'_, ExaminedBatch>| {
                 let mut shard = units[unit].start;
@@ -175,15 +198,11 @@ impl Index {
         done: u64,
         preparation: Preparation,
     ) -> ExaminedBatch {
-        let mut examined =
-            ExaminedBatch { records: Vec::new(), first: batch.first, ends: batch.ends.clone(), failed: None };
         let buffers = match buffers {
             Ok(buffers) => buffers,
-            Err(error) => {
-                examined.failed = Some(IndexError::Request(error.to_string()));
-                return examined;
-            }
+            Err(error) => return ExaminedBatch::failed(batch, IndexError::Request(error.to_string())),
         };
+        let mut examined = ExaminedBatch::empty(batch);
         let read = batch.read(lines, |index, record| {
             if batch.first + (index as u64) < done {
                 // It was handed over by an earlier process.

@@ -5,11 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, RwLock};
 
-use lookalike_engine::Settings as EngineSettings;
 use lookalike_engine::examine::{Examiner, LearnedData};
-use lookalike_engine::recipe::{ClusterRule, Task};
+use lookalike_engine::recipe::{ClusterRule, RecipeError, Task};
 use lookalike_engine::walk::Watch;
-use lookalike_engine::{EngineError, JobRecipe};
+use lookalike_engine::{EngineError, JobRecipe, Settings};
 use lookalike_hash::{self as hash, Secret};
 use lookalike_store::sync::sync;
 use serde::Serialize;
@@ -20,6 +19,7 @@ use crate::compactor::Compactor;
 use crate::error::IndexError;
 use crate::log::{self, Log};
 use crate::manifest::{self, FORMAT, Manifest};
+use crate::memory::{self, MemoryShares};
 use crate::part::{Counts, Part, Snapshot};
 use crate::prepared::PreparedDocument;
 use crate::query_buffers::{QueryBuffers, Subject};
@@ -34,9 +34,6 @@ pub(crate) const KNOWLEDGE: &str = "knowledge";
 const LOCK: &str = "lock";
 /// The file that exists while an index is being created: the remains of a killed process are then created again.
 const CREATION_MARKER: &str = "index.begun";
-
-/// Bytes of memory for filters: enough for fifteen million documents of 17 keys. Segments beyond that do without.
-const MOST_FILTER_BYTES: u64 = 384 << 20;
 
 /// Attempts of a reader when the files that a manifest names are gone, since a writer has just merged them.
 pub(crate) const READ_ATTEMPTS: usize = 20;
@@ -62,7 +59,7 @@ pub struct CreateOptions<'m> {
     /// A corpus that methods learn from.
     pub learn: Option<&'m lookalike_corpus::Corpus>,
     /// Settings of the engine for learning.
-    pub settings: &'m EngineSettings,
+    pub settings: &'m Settings,
 }
 
 /// Figures of an index.
@@ -100,8 +97,8 @@ pub struct Index {
     queue: Mutex<Vec<Arc<QueuedRequest>>>,
     /// The mark stored by the last caller that added documents.
     mark: Option<Vec<u8>>,
-    /// Bytes of memory that it takes at most, beside the buffers of threads.
-    memory: u64,
+    /// The memory that it takes at most, beside the buffers of threads.
+    shares: MemoryShares,
     /// Bytes at the end of the log that are no whole write.
     pub(crate) torn: u64,
     /// Bytes of the log that were cut off when it was opened to be written to.
@@ -199,24 +196,21 @@ impl Index {
         Manifest::read(folder)?;
         let path = folder.join(RECIPE);
         let text = std::fs::read_to_string(&path).map_err(|error| IndexError::read(&path, error))?;
-        JobRecipe::from_toml(&text).map_err(|error| IndexError::damaged(&path, error))
+        JobRecipe::from_toml(&text).map_err(|error| match error {
+            made @ RecipeError::OtherVersion { .. } => {
+                IndexError::Request(format!("{} cannot be opened: {made}", folder.display()))
+            }
+            RecipeError::Unreadable(what) => IndexError::damaged(&path, what),
+        })
     }
 
     /// Opens an index.
     pub fn open(folder: &Path, mode: Mode) -> Result<Self, IndexError> {
-        Index::open_within(folder, mode, u64::MAX)
+        Index::open_within(folder, mode, &Settings::UNLIMITED)
     }
 
-    /// Opens an index for a process with this limit of memory in bytes: the less, the more is read from disk.
-    pub fn open_within(folder: &Path, mode: Mode, memory: u64) -> Result<Self, IndexError> {
-        let filters = MOST_FILTER_BYTES.min(memory / 8);
-        let mode = match mode {
-            Mode::Read => Mode::Read,
-            Mode::Write(writing) => {
-                let most = usize::try_from(memory / 16).unwrap_or(usize::MAX);
-                Mode::Write(WriterOptions { tail_bytes: writing.tail_bytes.min(most), ..writing })
-            }
-        };
+    /// Opens an index for a process with these threads and this limit of memory: the less, the more is read from disk.
+    pub fn open_within(folder: &Path, mode: Mode, settings: &Settings) -> Result<Self, IndexError> {
         let recipe = Index::recipe_of(folder)?;
         let knowledge = folder.join(KNOWLEDGE);
         let stamp = stamp(&recipe, &knowledge)?;
@@ -227,12 +221,18 @@ impl Index {
             return Err(IndexError::damaged(folder, what));
         }
         let examiner = Examiner::open(recipe, &knowledge)?.with_secret(manifest.secret()?);
+        let longest = examiner.recipe().reading.max_document_bytes;
+        let tail_bytes = match mode {
+            Mode::Read => 0,
+            Mode::Write(writing) => writing.tail_bytes as u64,
+        };
+        let shares = MemoryShares::of(settings, longest, examiner.record_bytes(), tail_bytes);
         let layout = IndexLayout {
             folder: folder.to_owned(),
             stamp,
             tables: Tables { tagged: examiner.methods().map(|method| method.abilities().tagged).collect() },
             record: examiner.record_bytes(),
-            filters: Arc::new(AtomicU64::new(filters)),
+            filters: Arc::new(AtomicU64::new(shares.filters)),
         };
         let lock = match mode {
             Mode::Read => None,
@@ -251,6 +251,7 @@ impl Index {
         });
         let writer = match (mode, lock) {
             (Mode::Write(writing), Some(lock)) => {
+                let writing = WriterOptions { tail_bytes: shares.tail as usize, ..writing };
                 let log = Log::open(folder, loaded.log, writing.sync)?;
                 let compactor = Compactor::new(inner.clone());
                 Some(Mutex::new(Writer::new(&inner, log, loaded.log.generation, writing, compactor, lock)?))
@@ -259,13 +260,7 @@ impl Index {
         };
         // Whoever writes has cut them off.
         let (torn, cut) = if writer.is_some() { (0, loaded.torn) } else { (loaded.torn, 0) };
-        let tails = match mode {
-            Mode::Read => 0,
-            // One that grows, one on its way to disk, and what they are joined from.
-            Mode::Write(writing) => 4 * writing.tail_bytes as u64,
-        };
-        let memory = filters + tails;
-        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, memory, torn, cut })
+        Ok(Index { inner, writer, queue: Mutex::default(), mark: loaded.mark, shares, torn, cut })
     }
 
     /// Returns the recipe by which documents are read, found and measured.
@@ -323,9 +318,19 @@ impl Index {
         self.cut
     }
 
-    /// Returns the most bytes of memory that it takes with the buffers of this number of threads.
-    pub(crate) fn memory(&self, threads: usize) -> u64 {
-        self.memory + threads as u64 * QueryBuffers::memory(self.inner.layout.record)
+    /// Returns the most bytes of memory that it takes with the buffers of all threads and of the writer.
+    pub(crate) fn memory(&self, settings: &Settings) -> u64 {
+        self.shares.total() + memory::buffer_bytes(settings, self.inner.layout.record)
+    }
+
+    /// The least limit of memory of a process that adds or queries a corpus with these threads.
+    pub fn least_memory(&self, settings: &Settings) -> u64 {
+        self.process_bytes(settings.least_memory(self.recipe().reading.max_document_bytes), settings)
+    }
+
+    /// Returns the memory of a process of which `needed` bytes must be left beside the index and the buffers of its threads.
+    pub(crate) fn process_bytes(&self, needed: u64, settings: &Settings) -> u64 {
+        self.shares.process_bytes(needed, settings, self.inner.layout.record)
     }
 
     /// Returns the buffers for one thread.
@@ -644,6 +649,8 @@ fn bytes_of(folder: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use tempfile::TempDir;
 
     use super::*;
@@ -849,12 +856,16 @@ mod tests {
     #[test]
     fn memory_is_shared_out_to_filters_and_tails() {
         let folder = closed(&[]);
-        let memory = |mode, most| Index::open_within(folder.path(), mode, most).unwrap().memory(0);
-        assert_eq!(memory(Mode::Read, 80 << 20), 10 << 20);
-        assert_eq!(memory(Mode::Read, u64::MAX), MOST_FILTER_BYTES);
-        // Four tails of a megabyte, or of a sixteenth of the memory.
-        assert_eq!(memory(writing(), 80 << 20), (10 << 20) + (4 << 20));
-        assert_eq!(memory(writing(), 8 << 20), (1 << 20) + 4 * (1 << 19));
+        let shares = |mode, memory| {
+            let settings = Settings { memory, ..settings() };
+            let index = Index::open_within(folder.path(), mode, &settings).unwrap();
+            (index.inner.layout.filters.load(Ordering::Relaxed), index.shares.total())
+        };
+        assert_eq!(shares(Mode::Read, 800 << 20), (100 << 20, 100 << 20));
+        assert_eq!(shares(Mode::Read, 80 << 20), (0, 0));
+        // Four tails of a megabyte, as asked for.
+        assert_eq!(shares(writing(), 800 << 20), (100 << 20, (100 << 20) + (4 << 20)));
+        assert_eq!(shares(writing(), 80 << 20), (0, 4 << 20));
     }
 
     #[test]

@@ -20,7 +20,7 @@
 //! - `candidates`, `decide`: candidates by shared keys, measured; the rule that keeps or removes a document
 //! - `part`: the index at one moment; `chunk`: a part in memory; `segment`: a part on disk, `segment_writer`: its files;
 //!   `row`: the fixed-width record of each document
-//! - `log`, `acknowledged`, `manifest`: durability
+//! - `log`, `acknowledged`, `manifest`: durability; `memory`: shares of a process's memory
 //!
 //! Imports have no circle: `index` stands above the writer and its compactor; `answer`, `browse`, `bulk`, `check` and `fork`
 //! stand above `index`.
@@ -39,6 +39,7 @@ mod fork;
 mod index;
 mod log;
 mod manifest;
+mod memory;
 mod part;
 mod prepared;
 mod query_buffers;

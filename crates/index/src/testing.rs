@@ -145,7 +145,7 @@ impl SmallIndex {
     }
 
     fn open(folder: TempDir) -> Self {
-        let index = Index::open_within(folder.path(), writing(), 1 << 30).unwrap();
+        let index = Index::open_within(folder.path(), writing(), &settings()).unwrap();
         let buffers = index.buffers().unwrap();
         SmallIndex { index, buffers, folder }
     }

@@ -78,6 +78,21 @@ pub(crate) enum WriteRequest {
     Remove { id: String },
 }
 
+/// Bytes of a text whose buffers are not kept.
+const LARGE_TEXT: usize = 2 << 20;
+
+impl WriteRequest {
+    /// True if it has a document whose buffers are too large to be kept.
+    fn is_large(&self) -> bool {
+        match self {
+            WriteRequest::Add { documents, .. } => {
+                documents.iter().any(|prepared| prepared.text().len() >= LARGE_TEXT)
+            }
+            WriteRequest::Remove { .. } => false,
+        }
+    }
+}
+
 /// The result of a request.
 #[derive(Debug)]
 pub(crate) enum Outcome {
@@ -122,6 +137,7 @@ impl Writer {
             return Err(IndexError::Broken { folder: inner.layout.folder.clone() });
         }
         self.compactor.take_error()?;
+        let large = requests.iter().any(WriteRequest::is_large);
         let mut transaction = Transaction::new(inner, &mut self.buffers);
         let outcomes = requests.into_iter().map(|request| transaction.execute_atomically(request)).collect();
         let Transaction { working, published, mark, .. } = transaction;
@@ -134,6 +150,9 @@ impl Writer {
             }
             (None, None) => None,
         };
+        if large {
+            self.buffers = QueryBuffers::new(&inner.examiner, inner.text)?;
+        }
         if let Some(chunk) = chunk {
             self.broken = true;
             self.log.append(&chunk)?;

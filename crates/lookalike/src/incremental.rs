@@ -179,7 +179,7 @@ impl IncrementalDedup<'_> {
             (_, Some(into)) => into.to_owned(),
             (None, None) => return Err(IndexError::Request("an index is wanted".to_owned())),
         };
-        let index = Index::open_within(&folder, Mode::Write(WriterOptions::default()), self.settings.memory)?;
+        let index = Index::open_within(&folder, Mode::Write(WriterOptions::default()), &self.settings)?;
         let ours = self.checkpoint(&index, place)?.is_some();
         if self.against.is_none() && index.next() > 0 && !ours {
             return Err(IndexError::Request(format!(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::corpus::{Format, Namespaces, ReadOptions};
 use crate::engine::lexicon::fingerprint;
 use crate::engine::recipe::{
-    ClusterRule, Combine, JobRecipe, Keep, ReadSettings, Task, content_name, namespaces_name,
+    ClusterRule, Combine, JobRecipe, Keep, ReadSettings, RecipeError, Task, content_name, namespaces_name,
 };
 use crate::engine::{EngineError, Settings, Spool};
 use crate::methods::{Method, Setting, method};
@@ -229,8 +229,13 @@ pub fn advice(recipe: &JobRecipe) -> Vec<String> {
 
 fn read_recipe(path: &Path, task: Task) -> Result<JobRecipe, EngineError> {
     let text = std::fs::read_to_string(path).map_err(|error| EngineError::read(path, error))?;
-    let mut recipe = JobRecipe::from_toml(&text)
-        .map_err(|error| EngineError::Request(format!("{} is no recipe: {error}", path.display())))?;
+    let mut recipe = JobRecipe::from_toml(&text).map_err(|error| {
+        let what = match error {
+            RecipeError::OtherVersion { .. } => "cannot be used",
+            RecipeError::Unreadable(_) => "is no recipe",
+        };
+        EngineError::Request(format!("{} {what}: {error}", path.display()))
+    })?;
     recipe.task = task;
     Ok(recipe)
 }

@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use lookalike::engine::recipe::RecipeError;
+
 /// The reason why a service does not start, or ends.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
@@ -20,6 +22,14 @@ pub enum ServiceError {
         folder: PathBuf,
         /// The command that made it.
         task: String,
+    },
+    /// A job of a program with other rules and files.
+    #[error("the job in {} cannot be served: {made}", folder.display())]
+    OtherVersion {
+        /// The folder.
+        folder: PathBuf,
+        /// The versions of both.
+        made: RecipeError,
     },
     /// A job whose tables are Parquet.
     #[error("the tables of {} are Parquet, and only JSON lines are served; run dedup again with --format jsonl", .0.display())]

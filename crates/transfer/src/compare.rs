@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::compared::ComparisonSource;
 use crate::error::TransferError;
+use crate::ranking::by_similarity;
 use crate::segments::Segments;
 
 /// The settings of a comparison that its job recipe does not have.
@@ -200,7 +201,7 @@ impl BestPair {
     }
 
     fn is_worse_than(&self, found: &Match<'_>) -> bool {
-        found.similarity > self.similarity || self.similarity.is_nan() && !found.similarity.is_nan()
+        by_similarity(self.similarity, found.similarity).is_lt()
     }
 }
 

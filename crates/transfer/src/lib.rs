@@ -8,6 +8,7 @@
 //! - [`transfer`]: judged documents found in a newer corpus
 //! - [`moved`]: their judgments, moved to the newer corpus
 //! - [`coverage`]: the judgments that remain of tracks and topics
+//! - `ranking`: the order of pairs by similarity
 //! - [`sample`]: found documents for a person to look at
 //! - [`study`]: a comparison, or a transfer, as a page
 
@@ -18,6 +19,7 @@ pub mod error;
 #[cfg(test)]
 mod fixture;
 pub mod moved;
+mod ranking;
 pub mod sample;
 pub mod segments;
 pub mod study;

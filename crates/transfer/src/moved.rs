@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use lookalike::judgments::{Grade, Judgment, Judgments, ListError};
 use serde::Serialize;
 
+use crate::ranking::by_similarity;
+
 /// A near-duplicate of a judged document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NearDuplicate {
@@ -147,8 +149,10 @@ pub fn move_judgments(
 /// Returns the index of the claim that is kept: the most similar; of equal ones the most frequent grade, then the lowest grade,
 /// then the first.
 fn winner(claims: &[Claim]) -> usize {
-    let highest = claims.iter().map(|claim| claim.similarity).fold(f64::NEG_INFINITY, f64::max);
-    let nearest: Vec<usize> = (0..claims.len()).filter(|&at| claims[at].similarity == highest).collect();
+    let similarities = || claims.iter().map(|claim| claim.similarity);
+    let highest = similarities().max_by(|&a, &b| by_similarity(a, b)).unwrap_or(f64::NAN);
+    let is_nearest = |&at: &usize| by_similarity(claims[at].similarity, highest).is_eq();
+    let nearest: Vec<usize> = (0..claims.len()).filter(is_nearest).collect();
     let times = |at: usize| nearest.iter().filter(|&&other| claims[other].grade == claims[at].grade).count();
     let order = |&at: &usize| (std::cmp::Reverse(times(at)), claims[at].parsed, claims[at].position);
     nearest.iter().copied().min_by_key(order).unwrap_or(0)
@@ -197,6 +201,25 @@ mod tests {
         assert_eq!((conflict.kept.old.as_str(), conflict.kept.grade.as_str()), ("b", "2"));
         let dropped: Vec<&str> = conflict.dropped.iter().map(|claim| claim.old.as_str()).collect();
         assert_eq!(dropped, ["a", "c"]);
+    }
+
+    #[test]
+    fn a_document_without_a_similarity_decides_only_among_its_like() {
+        let file = file("1 0 a 0\n1 0 b 1\n1 0 c 2\n1 0 d 2\n");
+        let moved = |[a, b, c, d]: [f64; 4]| {
+            let all = near_duplicates(&[
+                ("a", &[("x", a)]),
+                ("b", &[("x", b)]),
+                ("c", &[("x", c)]),
+                ("d", &[("x", d)]),
+            ]);
+            lines(&move_judgments(&file, &all, Matches::Best).unwrap()).concat()
+        };
+        let none = f64::NAN;
+        assert_eq!(moved([none, 0.9, none, none]), "1 0 x 1");
+        assert_eq!(moved([0.9, none, none, none]), "1 0 x 0");
+        // Without any similarity the grade of most stands, as among equally similar ones.
+        assert_eq!(moved([none; 4]), "1 0 x 2");
     }
 
     #[test]

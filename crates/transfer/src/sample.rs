@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use lookalike::engine::compared::Match;
 use lookalike::hash;
 
+use crate::ranking::by_similarity;
+
 /// The most similar pair of a left document by one method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SampledPair {
@@ -40,7 +42,7 @@ impl Sample {
             self.close();
         }
         for (method, best) in self.best.iter_mut().enumerate() {
-            let better = best.is_none_or(|before| pair.similarity > before.similarity);
+            let better = best.is_none_or(|before| by_similarity(before.similarity, pair.similarity).is_lt());
             if found.methods >> method & 1 == 1 && better {
                 *best = Some(pair);
             }
@@ -123,6 +125,8 @@ mod tests {
     fn the_first_of_pairs_as_similar_stands_for_its_document() {
         let pairs = [(1, 5, 0.5, 1), (1, 6, 0.75, 1), (1, 7, 0.75, 1), (1, 8, 0.25, 1)];
         assert_eq!(drawn(Sample::new(9, 1, 7), &pairs), [(1, 6, vec![0])]);
+        let pairs = [(1, 5, f64::NAN, 1), (1, 6, 0.25, 1), (1, 7, f64::NAN, 1)];
+        assert_eq!(drawn(Sample::new(9, 1, 7), &pairs), [(1, 6, vec![0])], "any number is more than none");
     }
 
     #[test]

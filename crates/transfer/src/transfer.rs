@@ -30,6 +30,7 @@ use crate::compared::ComparisonSource;
 use crate::coverage::{self, Track};
 use crate::error::TransferError;
 use crate::moved::{Matches, MovedJudgments, NearDuplicate, NearDuplicates, move_judgments};
+use crate::ranking::by_similarity;
 use crate::sample::{Sample, SampledPair};
 
 /// The input and the settings of a transfer.
@@ -147,7 +148,7 @@ struct BestMatch {
 impl BestMatch {
     /// Of several that are as similar, the one at the same address is the best, then the first.
     fn is_worse_than(&self, other: &BestMatch) -> bool {
-        let order = self.similarity.total_cmp(&other.similarity);
+        let order = by_similarity(self.similarity, other.similarity);
         order.is_lt() || order.is_eq() && other.relation < self.relation
     }
 }
@@ -256,7 +257,7 @@ pub fn run(
     rows.finish()?;
     near_duplicates
         .values_mut()
-        .for_each(|near_duplicates| near_duplicates.sort_by(|a, b| b.similarity.total_cmp(&a.similarity)));
+        .for_each(|all| all.sort_by(|a, b| by_similarity(b.similarity, a.similarity)));
     let moved: Vec<MovedJudgments> =
         files.iter().map(|file| move_judgments(file, &near_duplicates, matches)).collect::<Result<_, _>>()?;
     let topics_in_several_files = topics_in_several(files);
@@ -558,6 +559,10 @@ mod tests {
         };
         assert!(worse((0.9, Relation::Same), (0.95, Relation::Unknown)));
         assert!(!worse((0.95, Relation::Unknown), (0.9, Relation::Same)));
+        // A pair without a similarity is worse than any that has one.
+        assert!(worse((f64::NAN, Relation::Same), (0.1, Relation::Unknown)));
+        assert!(!worse((0.1, Relation::Unknown), (f64::NAN, Relation::Same)));
+        assert!(worse((f64::NAN, Relation::Unknown), (f64::NAN, Relation::Same)));
         let order = [Relation::Same, Relation::Canonical, Relation::Different, Relation::Unknown];
         for (old, new) in (0..4).flat_map(|old| (0..4).map(move |new| (old, new))) {
             // Of two that are alike the first stays.

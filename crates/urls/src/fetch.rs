@@ -283,7 +283,7 @@ impl<'c> Worker<'c> {
             return self.read_all(batch, bits);
         }
         if (0..batch.len()).any(|index| bits.texts.get(batch.first + index as u64)) {
-            ctx.request.settings.admit(batch, ctx.request.reading.max_document_bytes)?;
+            ctx.request.settings.admit(batch, 0, ctx.request.reading.max_document_bytes)?;
         }
         // Large documents are handled one at a time, and leave no buffers behind.
         let _guard = heavy.lock();

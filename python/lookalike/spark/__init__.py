@@ -116,6 +116,7 @@ def dedup(
     memory: int = _MEMORY,
     portion: int = _PORTION,
     driver_ties: int = _DRIVER_TIES,
+    max_rejected: int | float | str | None = None,
     **options: Any,
 ) -> Result:
     """Finds near-duplicates inside a table and keeps one of each.
@@ -126,9 +127,13 @@ def dedup(
     `partitions` is the number of parts that rows are brought together in (default: `spark.sql.shuffle.partitions`), `memory` what a
     worker may take to decide a portion, `portion` how many bytes of text it decides together, `driver_ties` how many ties between
     documents the driver holds before components are found by the cluster, too.
+
+    More rejected rows than `max_rejected`, a number or a share such as "5%", are a `TooManyRejectedError`, before anything is decided; by
+    default that is a tenth of 100 rows or more, or all of them. Of two tables each counts by itself.
     """
     columns = {"id": id, "text": text, "html": html, "url": url}
-    found = _run("dedup", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
+    how = (work, partitions, memory, portion, driver_ties)
+    found = _run("dedup", [table], columns, order, method, *how, options, max_rejected)
     removed = _removed(found, order)
     clusters = _clusters(removed, found)
     summary = _summary(found, removed=removed, clusters=clusters)
@@ -150,11 +155,13 @@ def pairs(
     memory: int = _MEMORY,
     portion: int = _PORTION,
     driver_ties: int = _DRIVER_TIES,
+    max_rejected: int | float | str | None = None,
     **options: Any,
 ) -> Pairs:
     """Finds every near-duplicate pair inside a table. Options are those of `dedup`."""
     columns = {"id": id, "text": text, "html": html, "url": url}
-    found = _run("pairs", [table], columns, order, method, work, partitions, memory, portion, driver_ties, options)
+    how = (work, partitions, memory, portion, driver_ties)
+    found = _run("pairs", [table], columns, order, method, *how, options, max_rejected)
     listed = _rounded(_listed(found)).drop("near", "methods")
     summary = _summary(found, pairs=listed)
     summary["kept"] = summary["documents"] - summary["rejected"]
@@ -176,12 +183,14 @@ def compare(
     memory: int = _MEMORY,
     portion: int = _PORTION,
     driver_ties: int = _DRIVER_TIES,
+    max_rejected: int | float | str | None = None,
     **options: Any,
 ) -> Comparison:
     """Finds the pairs between two tables that a method accepts. Options are those of `dedup`; columns have the same names in both."""
     columns = {"id": id, "text": text, "html": html, "url": url}
     tables = [left, right]
-    found = _run("compare", tables, columns, order, method, work, partitions, memory, portion, driver_ties, options)
+    how = (work, partitions, memory, portion, driver_ties)
+    found = _run("compare", tables, columns, order, method, *how, options, max_rejected)
     listed = _listed(found)
     summary = _summary(found, pairs=listed)
     best = _rounded(_best(listed))
@@ -200,6 +209,7 @@ def _run(
     portion: int,
     driver_ties: int,
     options: dict[str, Any],
+    max_rejected: int | float | str | None,
 ) -> Found:
     lexicon = options.get("lexicon")
     asked = {**options, "method": method if isinstance(method, str) else list(method)}
@@ -216,6 +226,7 @@ def _run(
         memory,
         portion,
         driver_ties,
+        max_rejected,
     )
     return run(plan)
 

@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .._core import spark as core
-from .._errors import Error, InputTypeError, OutputError, UsageError
+from .._errors import Error, InputTypeError, OutputError, TooManyRejectedError, UsageError
 from ._read import rows
+from ._stages import limit
 from ._tables import batches, write
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_FAILED, _USAGE, _REJECTED, _INTERRUPTED = 1, 2, 3, 130
+_FAILED, _USAGE, _REJECTED, _TOO_MANY_REJECTED, _INTERRUPTED = 1, 2, 3, 4, 130
 
 #: Options by which records are read, and what they are called in Python.
 _READING = ("input_format", "max_document_bytes", "revisions", "namespaces", "content", "profile")
@@ -50,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _look(args: argparse.Namespace) -> None:
     """Refuses what can be seen to fail before a session is started."""
     _free(os.path.abspath(args.output))
+    core.too_many_rejected(0, 0, limit(getattr(args, "max_rejected", None)))
     for name in ("input", "right", "old", "new"):
         if hasattr(args, name):
             core.shards(getattr(args, name), {"input_format": args.input_format})
@@ -57,6 +59,8 @@ def _look(args: argparse.Namespace) -> None:
 
 def _told(error: BaseException) -> tuple[int, str]:
     """The sentence of an error, also of one that a worker raised and Spark wrapped up."""
+    if isinstance(error, TooManyRejectedError):
+        return _TOO_MANY_REJECTED, str(error)
     if isinstance(error, Error):
         usage = isinstance(error, (UsageError, InputTypeError))
         return _USAGE if usage else _FAILED, str(error)
@@ -109,6 +113,7 @@ def _dedup_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cluster", metavar="RULE", default="star", help="how pairs become clusters: star or components (default: star)")  # fmt: skip
     _format(parser)
     _order(parser)
+    _limit(parser)
     _common(parser, "0.8", 5)
 
 
@@ -117,6 +122,7 @@ def _pairs_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="file for the pairs: .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet; a folder with .job behind its name holds the rest")  # fmt: skip
     parser.add_argument("--all", action="store_true", help="write all measured pairs, also those below the threshold")
     _order(parser)
+    _limit(parser)
     _common(parser, "0.8", 5)
 
 
@@ -126,6 +132,7 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
     _output(parser, "new folder for the results")
     _format(parser)
     _order(parser)
+    _limit(parser)
     _common(parser, "0.8", 5)
 
 
@@ -201,6 +208,10 @@ def _work(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--work", metavar="DIR", help="folder that driver and workers see, for the stages: the same command goes on behind the last one; else one in the warehouse directory, removed at the end")  # fmt: skip
     group.add_argument("--partitions", metavar="N", type=_positive, help="parts that rows are brought together in (default: spark.sql.shuffle.partitions)")  # fmt: skip
     group.add_argument("--strict", action="store_true", help="end with exit code 3 when a record was rejected")
+
+
+def _limit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--max-rejected", metavar="N|SHARE", help="most records that may be rejected: a number, or a share such as 5%%; more end the run with exit code 4, before anything is decided (default: a tenth of 100 records or more, and not all of fewer)")  # fmt: skip
 
 
 def _positive(text: str) -> int:
@@ -395,7 +406,9 @@ def _dedup(spark: SparkSession, args: argparse.Namespace) -> int:
     job = _Job(spark, args)
     recipe = job.recipe("dedup", keep=args.keep, cluster=args.cluster)
     table = job.documents(args.input, job.fields(recipe))
-    found = dedup(table, order=job.order(), keep=args.keep, cluster=args.cluster, **job.how())
+    found = dedup(
+        table, order=job.order(), keep=args.keep, cluster=args.cluster, max_rejected=args.max_rejected, **job.how()
+    )
     refused = job.refused({None: args.input}, found.rejected)
     parquet = args.format == "parquet"
     summary = {**found.summary, "skipped": refused.skipped()[0]}
@@ -419,7 +432,7 @@ def _pairs(spark: SparkSession, args: argparse.Namespace) -> int:
     job = _Job(spark, args)
     recipe = job.recipe("pairs", all=args.all)
     table = job.documents(args.input, job.fields(recipe))
-    found = pairs(table, order=job.order(), all=args.all, **job.how())
+    found = pairs(table, order=job.order(), all=args.all, max_rejected=args.max_rejected, **job.how())
     refused = job.refused({None: args.input}, found.rejected)
     summary = {**found.summary, "skipped": refused.skipped()[0]}
     folder_of_job = f"{job.target}.job"
@@ -444,7 +457,8 @@ def _compare(spark: SparkSession, args: argparse.Namespace) -> int:
     job = _Job(spark, args)
     recipe = job.recipe("compare")
     fields = job.fields(recipe)
-    found = compare(job.documents(args.input, fields), job.documents(args.right, fields), order=job.order(), **job.how())
+    sides = [job.documents(side, fields) for side in (args.input, args.right)]
+    found = compare(*sides, order=job.order(), max_rejected=args.max_rejected, **job.how())
     refused = job.refused({"left": args.input, "right": args.right})
     skipped = refused.skipped()
     summary = {**found.summary, "skipped": skipped[1], "left_skipped": skipped[0]}

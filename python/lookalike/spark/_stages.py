@@ -21,6 +21,7 @@ import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,9 @@ from ._work import Work
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+
+#: A reason why rows are no documents: how many have it, that of one of them in full, and the id of that one, if it has any.
+Example = tuple[int, str, str | None]
 
 _MANY = 2**32
 
@@ -54,6 +58,7 @@ class Plan:
     memory: int
     portion: int
     driver_ties: int
+    max_rejected: int | float | str | None
 
 
 @dataclass
@@ -83,6 +88,8 @@ class _Run:
         self.F = F
         self.plan = plan
         self.spark: SparkSession = plan.sides[0].sparkSession
+        # Before any work: a limit that makes no sense is refused.
+        core.too_many_rejected(0, 0, limit(plan.max_rejected))
         (self.methods, self.max_group), fields, self.merges = core.facts(plan.recipe)
         self.keep, self.within, self.by_host = fields
         conf = self.spark.conf.get("spark.sql.shuffle.partitions") or "200"
@@ -144,7 +151,8 @@ class _Run:
         F = self.F
         shipped = self._learn()
         sketches = self.work.stage("sketches", lambda: self._sketches(shipped))
-        facts = self.work.fact("sketched", lambda: self._sketched(sketches))
+        facts = self.work.fact("counted", lambda: self._counted(sketches))
+        refuse_rejected(_rejections(facts, self.plan.task), self.plan.max_rejected, lambda side: self._reason(sketches, side))
         if facts["documents"] >= _MANY:
             raise UsageError(
                 f"the tables have {facts['documents']} documents, and a run has up to {_MANY - 1}; split them, or compare parts"
@@ -171,7 +179,7 @@ class _Run:
         ]
         return made[0] if len(made) == 1 else made[0].unionByName(made[1])
 
-    def _sketched(self, sketches: DataFrame) -> dict[str, Any]:
+    def _counted(self, sketches: DataFrame) -> dict[str, Any]:
         F = self.F
         accepted = F.col("reason").isNull()
         found = sketches.agg(
@@ -179,6 +187,7 @@ class _Run:
             F.count("reason").alias("rejected"),
             F.coalesce(F.sum("text_bytes"), F.lit(0)).alias("text_bytes"),
             F.count(F.when(F.col("side") == 0, 1)).alias("left"),
+            F.count(F.when((F.col("side") == 0) & ~accepted, 1)).alias("left_rejected"),
             F.count(F.when(accepted & F.col("order").isNotNull() & F.col("order_number").isNull(), 1)).alias("texts"),
             F.count(F.when(accepted & (F.col("keep_number") == F.lit(False)), 1)).alias("keep_texts"),
         ).first()
@@ -186,6 +195,18 @@ class _Run:
         facts["references"] = facts["left"] if len(self.plan.sides) > 1 else 0
         facts["components"] = self.merges
         return facts
+
+    def _reason(self, sketches: DataFrame, side: int) -> Example:
+        """The most frequent reason why rows of a table are no documents."""
+        F = self.F
+        rejected = sketches.where((F.col("side") == side) & F.col("reason").isNotNull())
+        # Without its details, as the command line counts reasons.
+        kinds = rejected.groupBy(F.substring_index("reason", ":", 1).alias("kind"))
+        counted = kinds.agg(F.count("*").alias("count"), F.min(F.struct("id", "reason")).alias("first"))
+        most = counted.orderBy(F.col("count").desc(), F.col("kind").asc()).first()
+        if most is None:
+            return 0, "", None
+        return int(most["count"]), str(most["first"]["reason"]), most["first"]["id"]
 
     def _number(self, sketches: DataFrame, facts: dict[str, Any]) -> DataFrame:
         """Every document with its number, in order; documents that cannot be told apart are refused."""
@@ -448,6 +469,30 @@ class _Run:
             shutil.copyfile(os.path.join(folder, name), copy)
             self.spark.sparkContext.addFile(copy)
         return workers.Shipped(self.plan.recipe, self._secret(), fingerprint, tuple(names))
+
+
+def limit(most: int | float | str | None) -> dict[str, Any]:
+    """How many rows may be rejected, as the core is asked."""
+    return {} if most is None else {"max_rejected": most}
+
+
+def refuse_rejected(
+    tables: list[tuple[str, int, int]], most: int | float | str | None, reason: Callable[[int], Example]
+) -> None:
+    """Fails when more rows of a table were rejected than may be. Of each table its name, its rows and the rejected ones are given; only
+    of one that has too many `reason` is asked why, by its place."""
+    for place, (name, rows, rejected) in enumerate(tables):
+        if core.too_many_rejected(rows, rejected, limit(most)):
+            core.refuse_rejected(name, (rows, rejected), reason(place), limit(most))
+
+
+def _rejections(facts: dict[str, Any], task: str) -> list[tuple[str, int, int]]:
+    """The name of each table, its rows and the rejected ones."""
+    left = (facts["left"], facts["left_rejected"])
+    if task != "compare":
+        return [("the input", *left)]
+    right = (facts["documents"] - facts["left"], facts["rejected"] - facts["left_rejected"])
+    return [("the left side", *left), ("the right side", *right)]
 
 
 def _temporary() -> str:

@@ -184,6 +184,8 @@ class _Transfer:
             how["portion"],
             how["driver_ties"],
             options,
+            # Unreadable judged documents are counted with the judgments.
+            "100%",
         )
 
     def settle(self, found: Found, all: bool, name: str) -> dict[str, str]:

@@ -6,6 +6,7 @@
 //! - `sketches`: documents become sketches, and sketches postings
 //! - `groups`: postings in order become pairs, and pairs candidates
 //! - `portions`: documents that hang together are measured and decided
+//! - `rejections`: rows that are no documents, and whether they are too many
 //! - `learning`: what methods must know of all documents
 //! - `reading`: files of any format become rows
 //! - `addresses`: addresses become keys and hosts, and those that two tables share are found
@@ -19,6 +20,7 @@ mod groups;
 mod learning;
 mod portions;
 mod reading;
+mod rejections;
 mod sketches;
 mod tables;
 mod transfer;
@@ -57,6 +59,8 @@ pub(crate) fn add(core: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(addresses::addresses, &module)?)?;
     module.add_function(wrap_pyfunction!(addresses::domains, &module)?)?;
     module.add_function(wrap_pyfunction!(reading::shards, &module)?)?;
+    module.add_function(wrap_pyfunction!(rejections::too_many_rejected, &module)?)?;
+    module.add_function(wrap_pyfunction!(rejections::refuse_rejected, &module)?)?;
     module.add_function(wrap_pyfunction!(tables::ordered_recipe, &module)?)?;
     module.add_function(wrap_pyfunction!(transfer::address_keys, &module)?)?;
     module.add_function(wrap_pyfunction!(groups::contract, &module)?)?;

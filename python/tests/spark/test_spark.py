@@ -153,6 +153,18 @@ def test_bad_tables_are_refused_in_a_sentence(spark: Any) -> None:
             lookalike.spark.dedup(twice, **options)
 
 
+def test_too_many_rejected_rows_are_refused_and_a_larger_limit_goes_on(spark: Any, tmp_path: Path) -> None:
+    texts = [(f"d{number:03}", None if number % 5 == 3 else f"text number {number}, like no other: word{number}") for number in range(100)]
+    table = spark.createDataFrame(texts, "id string, text string")
+    work = str(tmp_path / "work")
+    with pytest.raises(lookalike.TooManyRejectedError, match=r"20 of 100 records of the input .* 20 × missing field.*the id d003"):
+        lookalike.spark.dedup(table, work=work)
+    assert lookalike.spark.dedup(table, work=work, max_rejected="20%").summary["rejected"] == 20
+    good = spark.createDataFrame([("a", "one text of a few words")], "id string, text string")
+    with pytest.raises(lookalike.TooManyRejectedError, match="20 of 100 records of the right side"):
+        lookalike.spark.compare(good, table)
+
+
 def test_rows_out_of_order_fail_the_job() -> None:
     import pyarrow as pa
 

@@ -1,12 +1,13 @@
 //! `lookalike index`: documents on disk, found by what they are like.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use lookalike::corpus::{Item, LineReader, Losses, MaxRejected};
+use lookalike::corpus::{Corpus, Item, LineReader, Losses, MaxRejected, ReadOptions};
 use lookalike::engine::Settings;
 use lookalike::index::{
     Answer, CorpusRecord, CreateOptions, Index, IndexError, Mode, OnExistingId, Portion, Preparation,
@@ -47,9 +48,16 @@ fn settings(resources: &ResourceArgs) -> Settings {
     resources.settings(SpoolArg::Auto)
 }
 
+/// Opens a corpus to be added to an index, or looked for in it. A list of files that is too long asks for what the index needs, too.
+fn open_corpus(inputs: &[OsString], resources: &ResourceArgs, index: &Index) -> Result<Corpus, Failure> {
+    let reading = resources.reading(index.recipe().read_options()?);
+    let lists = reading.lists.clone().asking_for_at_least(index.least_memory(&settings(resources)));
+    crate::args::open(inputs, ReadOptions { lists, ..reading })
+}
+
 /// Opens an index to be written to, and tells of a write that an earlier process did not come to the end of.
-fn open_to_write(folder: &Path, writing: &WritingArgs, memory: u64) -> Result<Index, Failure> {
-    let index = Index::open_within(folder, Mode::Write(writing.writing()), memory)?;
+fn open_to_write(folder: &Path, writing: &WritingArgs, settings: &Settings) -> Result<Index, Failure> {
+    let index = Index::open_within(folder, Mode::Write(writing.writing()), settings)?;
     if index.cut_bytes() > 0 {
         print_message(format_args!(
             "{}: {} bytes at the end of the log were no whole write, which nobody was told of, and are cut off",
@@ -210,8 +218,8 @@ impl<'i> VerdictWriter<'i> {
 
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
-    let index = open_to_write(&args.folder, &args.writing, settings.memory)?;
-    let corpus = crate::args::open(&args.inputs, args.resources.reading(index.recipe().read_options()?))?;
+    let index = open_to_write(&args.folder, &args.writing, &settings)?;
+    let corpus = open_corpus(&args.inputs, &args.resources, &index)?;
     corpus.check_first_records(index.recipe().needs_addresses())?;
     let mut verdicts =
         args.verdicts.as_deref().map(|path| VerdictWriter::create(&index, path)).transpose()?;
@@ -271,13 +279,13 @@ fn json(value: &impl Serialize) -> String {
 
 fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let settings = settings(&args.resources);
-    let index = Index::open_within(&args.folder, Mode::Read, settings.memory)?;
+    let index = Index::open_within(&args.folder, Mode::Read, &settings)?;
     let limit = args.limit as usize;
     let mut rejected = 0;
     if args.inputs.len() == 1 && args.inputs[0] == "-" {
         rejected = filter(&index, limit, watch)?;
     } else {
-        let corpus = crate::args::open(&args.inputs, index.recipe().read_options()?)?;
+        let corpus = open_corpus(&args.inputs, &args.resources, &index)?;
         let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
         let preparation = Preparation::Answer(limit);
         let mut closed = None;
@@ -394,7 +402,7 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
         };
         ids.extend(text.map_err(failed)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
-    let index = open_to_write(&args.folder, &args.writing, u64::MAX)?;
+    let index = open_to_write(&args.folder, &args.writing, &Settings::UNLIMITED)?;
     let (mut removed, mut missing) = (0, 0);
     for id in &ids {
         match index.remove(id)? {
@@ -416,12 +424,12 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
 }
 
 fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
-    let memory = settings(&args.resources).memory;
-    let index = open_to_write(&args.folder, &args.writing, memory)?;
+    let settings = settings(&args.resources);
+    let index = open_to_write(&args.folder, &args.writing, &settings)?;
     let mut tally = Tally::default();
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     for path in &args.others {
-        let other = Index::open_within(path, Mode::Read, memory)?;
+        let other = Index::open_within(path, Mode::Read, &settings)?;
         index.require_like(&other)?;
         if path.canonicalize().ok() == args.folder.canonicalize().ok() {
             return Err(Failure::Usage("an index cannot be added to itself; name another one".to_owned()));

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use super::job_support::dedup;
-use super::support::{Folder, Invocation, corpus};
+use super::support::{Folder, Invocation, corpus, lookalike};
 
 /// Runs a job on `input` under a cap and holds its peak against that.
 #[track_caller]
@@ -43,6 +43,58 @@ fn required_memory(refused: Invocation) -> String {
     let figure = said.rsplit("--memory ").next().unwrap_or_default().trim();
     assert!(figure.ends_with('M') && figure.len() < 8, "{said}");
     figure.to_owned()
+}
+
+/// The megabytes of it.
+#[track_caller]
+fn required_megabytes(refused: Invocation) -> u64 {
+    required_memory(refused).trim_end_matches('M').parse().expect("a number of megabytes")
+}
+
+#[test]
+fn an_index_asks_for_little_more_memory_than_a_job() {
+    let folder = Folder::new();
+    let input = folder.file("a.jsonl", "{\"id\":\"a\",\"text\":\"a rose is a rose\"}\n".repeat(3));
+    let place = folder.join("index");
+    lookalike(["index", "create", "--progress", "none"]).path(&place).run().exits(0);
+    let job =
+        required_megabytes(dedup("--threads 2 --memory 1M").path(&input).option("-o", folder.join("job")));
+    for (command, most) in [("query", 80), ("add", 100)] {
+        let run = |megabytes: u64| {
+            let memory = format!("{megabytes}M");
+            let options = ["--threads", "2", "--progress", "none", "--memory", memory.as_str()];
+            lookalike(["index", command].into_iter().chain(options)).path(&place).path(&input)
+        };
+        let needed = required_megabytes(run(1));
+        assert!((job..=job + most).contains(&needed), "{command}: {needed} and {job} for a job");
+        assert_eq!(required_megabytes(run(needed - 1)), needed, "{command}");
+        run(needed).run().exits(0);
+    }
+}
+
+#[test]
+fn a_list_of_files_to_look_up_is_held_to_the_cap() {
+    let folder = Folder::new();
+    let place = folder.join("index");
+    lookalike(["index", "create", "--progress", "none"]).path(&place).run().exits(0);
+    // Long paths take more memory than many files.
+    let mut deep = folder.join("deep");
+    for _ in 0..12 {
+        deep.push("d".repeat(240));
+    }
+    std::fs::create_dir_all(&deep).unwrap();
+    for number in 0..2200 {
+        std::fs::write(deep.join(format!("{number}.jsonl")), "{\"text\":\"a rose\"}\n").unwrap();
+    }
+    for command in ["query", "add"] {
+        let run = |memory: &str| {
+            let options = ["--threads", "2", "--progress", "none", "--memory", memory];
+            lookalike(["index", command].into_iter().chain(options)).path(&place).path(folder.join("deep"))
+        };
+        let said = run("88M").run().exits(2).stderr;
+        assert!(said.contains("a list of 2200 files needs at least"), "{command}: {said}");
+        run(&required_memory(run("88M"))).run().exits(0);
+    }
 }
 
 #[test]

@@ -234,7 +234,8 @@ fn a_job_of_a_newer_version_is_refused() {
     let (version, folder) = newest("job");
     let newer = version + 1;
     let [old, new] = [version, newer].map(|engine| format!("engine = {engine}"));
-    let words = format!("made by engine version {newer} and this is version {version}; ");
+    let made = "cannot be continued: it was made by a newer lookalike (";
+    let versions = format!("engine version {newer}) and this is engine version {version}; ");
     // The recipe that the job is opened by stays: that of the folder is the newer one.
     fs::copy(folder.join("finished/recipe.toml"), folder.join("own.toml")).unwrap();
     let go_on = |job: &str| {
@@ -242,9 +243,11 @@ fn a_job_of_a_newer_version_is_refused() {
             .inside(folder.path())
     };
     change(&folder.join("finished/recipe.toml"), &old, &new);
-    refuses(go_on("finished"), 1, &words);
+    refuses(go_on("finished"), 1, &format!("lookalike: the job in finished {made}"));
+    refuses(go_on("finished"), 1, &versions);
     change_manifest(&folder.join("sketched/work/job.json"), &old, &new);
-    refuses(go_on("sketched"), 1, &words);
+    refuses(go_on("sketched"), 1, &format!("lookalike: the job in sketched {made}"));
+    refuses(go_on("sketched"), 1, &versions);
     raise_version_of_run(&folder.join("decided/work/u000000.docs"));
     refuses(go_on("decided"), 1, "u000000.docs is damaged: it is of another kind, format version or job; ");
 }
@@ -277,7 +280,8 @@ fn a_recipe_of_a_newer_version_is_refused() {
     let (version, folder) = newest("recipe");
     let [old, new] = [version, version + 1].map(|engine| format!("engine = {engine}"));
     change(&folder.join("recipe.toml"), &old, &new);
-    let words = format!("recipe.toml is no recipe: it was made by engine version {} and", version + 1);
+    refuses(replay(&folder), 2, "recipe.toml cannot be used: it was made by a newer lookalike (");
+    let words = format!("engine version {}) and this is engine version {version}; ", version + 1);
     refuses(replay(&folder), 2, &words);
 }
 

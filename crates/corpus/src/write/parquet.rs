@@ -236,6 +236,16 @@ impl Texts {
         self.ends.push(self.bytes.len());
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Forgets all but the first `count` texts.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.ends.truncate(count);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
     /// The texts, in their order.
     fn iter(&self) -> impl Iterator<Item = &str> {
         let begins = std::iter::once(0).chain(self.ends.iter().copied());

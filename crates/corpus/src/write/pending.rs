@@ -102,6 +102,16 @@ impl Pending {
         begin(target).map(pending).map_err(writing(target))
     }
 
+    /// A file for a part that is not yet in its place, in the folder of this one: other folders may lie in memory, or be too small.
+    #[cfg(feature = "parquet")]
+    pub(super) fn scratch(&self) -> Result<(File, Temporary), CorpusError> {
+        let made = match &self.renaming {
+            Some((_, place)) => Temporary::beside(folder_of(place)),
+            None => Temporary::scratch(),
+        };
+        made.map_err(writing(&self.target))
+    }
+
     /// Gives the file its name.
     pub(super) fn finish(self) -> Result<(), CorpusError> {
         let Some((temporary, place)) = self.renaming else { return Ok(()) };
@@ -122,9 +132,12 @@ fn begin(target: &Path) -> io::Result<(File, Option<(Temporary, PathBuf)>)> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => target.to_owned(),
         Err(error) => return Err(error),
     };
-    let folder = place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let (file, temporary) = Temporary::beside(folder)?;
+    let (file, temporary) = Temporary::beside(folder_of(&place))?;
     Ok((file, Some((temporary, place))))
+}
+
+fn folder_of(place: &Path) -> &Path {
+    place.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn writing(target: &Path) -> impl FnOnce(io::Error) -> CorpusError + '_ {

@@ -233,7 +233,7 @@ impl RowWriter {
 
     /// Adds a row with one cell for each column, in their order, and in place of every list values that need not be in memory: `count` is
     /// asked for their number by the number of the column, and `value` for each of them, by that and its place in the list. JSON lines
-    /// are written value by value; of Parquet a whole row must be in memory.
+    /// are written value by value. Parquet asks a second time for the values of a row that is too long to be in memory.
     pub fn push_lists<E: From<CorpusError>>(
         &mut self,
         row: &[Cell<'_>],

@@ -9,7 +9,7 @@ mod texts;
 
 use std::path::{Path, PathBuf};
 
-use lookalike::engine::recipe::Task;
+use lookalike::engine::recipe::{RecipeError, Task};
 use lookalike::engine::{JobRecipe, Summary};
 use lookalike::report::{Bin, SizeBin};
 use serde::Deserialize;
@@ -94,8 +94,12 @@ pub(crate) fn bins(histogram: &[u64], threshold: f64) -> Vec<Bin> {
 fn recipe(folder: &Path) -> Result<JobRecipe, ServiceError> {
     let file = folder.join("recipe.toml");
     let text = std::fs::read_to_string(&file).map_err(ServiceError::read(&file))?;
-    let recipe =
-        JobRecipe::from_toml(&text).map_err(|what| ServiceError::Damaged { file: file.clone(), what })?;
+    let recipe = JobRecipe::from_toml(&text).map_err(|error| match error {
+        made @ RecipeError::OtherVersion { .. } => {
+            ServiceError::OtherVersion { folder: folder.to_owned(), made }
+        }
+        RecipeError::Unreadable(what) => ServiceError::Damaged { file: file.clone(), what },
+    })?;
     if recipe.task != Task::Dedup {
         let task = format!("{:?}", recipe.task).to_lowercase();
         return Err(ServiceError::OtherTask { folder: folder.to_owned(), task });

@@ -1,5 +1,7 @@
 //! Rows as Parquet.
 
+mod long_list;
+
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,6 +14,7 @@ use parquet::file::properties::EnabledStatistics;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
+use self::long_list::LongList;
 use super::{Cell, Column, Kind, ListValue};
 use crate::CorpusError;
 use crate::write::parquet::{Texts, failure, properties};
@@ -40,7 +43,10 @@ impl ParquetTable {
         let (file, pending) = Pending::begin(target)?;
         let failed = |error| failure(&pending, error);
         let schema = parse_message_type(&schema(columns)).map_err(failed)?;
+        let nested = columns.iter().any(|column| matches!(column.kind, Kind::ListOfText | Kind::ListOfU64));
         let properties = properties()
+            // With an offset index no page may begin within a row, and long lists have such pages.
+            .set_offset_index_disabled(nested)
             .set_write_batch_size(1024)
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_dictionary_enabled(false)
@@ -61,25 +67,75 @@ impl ParquetTable {
         if self.bytes < GROUP_BYTES { Ok(()) } else { self.write_group() }
     }
 
-    /// Adds a row whose lists are asked for value by value.
+    /// Adds a row whose lists are asked for value by value, twice if they are too long to be in memory.
     pub(super) fn push_lists<E: From<CorpusError>>(
         &mut self,
         row: &[Cell<'_>],
         count: impl Fn(usize) -> usize,
         mut value: impl FnMut(usize, usize) -> Result<ListValue, E>,
     ) -> Result<(), E> {
+        let (bytes, ends) = (self.bytes, self.columns.iter().map(Values::end).collect::<Vec<_>>());
+        if !self.gather_lists(row, &count, &mut value)? {
+            self.bytes = bytes;
+            self.columns.iter_mut().zip(ends).for_each(|(column, end)| column.truncate(end));
+            self.write_group()?;
+            return self.write_long_row(row, count, value);
+        }
+        Ok(if self.bytes < GROUP_BYTES { Ok(()) } else { self.write_group() }?)
+    }
+
+    /// Adds a row in memory; false, with a part of it added, when it alone takes more than a row group may.
+    fn gather_lists<E>(
+        &mut self,
+        row: &[Cell<'_>],
+        count: &impl Fn(usize) -> usize,
+        value: &mut impl FnMut(usize, usize) -> Result<ListValue, E>,
+    ) -> Result<bool, E> {
+        let most = self.bytes + GROUP_BYTES;
         for (number, (column, cell)) in self.columns.iter_mut().zip(row).enumerate() {
             if !cell.is_list() {
                 self.bytes += column.push(cell.rounded());
                 continue;
             }
             let count = count(number);
-            self.bytes += column.levels.push(count);
             for index in 0..count {
-                self.bytes += column.push_value(value(number, index)?);
+                self.bytes += column.push_value(&value(number, index)?);
+                if self.bytes > most {
+                    return Ok(false);
+                }
             }
+            // Only now that the values are known to be few enough.
+            self.bytes += column.levels.push(count);
         }
-        Ok(if self.bytes < GROUP_BYTES { Ok(()) } else { self.write_group() }?)
+        Ok(true)
+    }
+
+    /// Writes a row as a row group of its own, of which a page is in memory at a time.
+    fn write_long_row<E: From<CorpusError>>(
+        &mut self,
+        row: &[Cell<'_>],
+        count: impl Fn(usize) -> usize,
+        mut value: impl FnMut(usize, usize) -> Result<ListValue, E>,
+    ) -> Result<(), E> {
+        let ParquetTable { pending, writer, columns, .. } = self;
+        let failed = |error| failure(pending, error);
+        let descriptions = writer.schema_descr().columns().to_vec();
+        let mut group = writer.next_row_group().map_err(failed)?;
+        for (number, (column, cell)) in columns.iter_mut().zip(row).enumerate() {
+            if !cell.is_list() {
+                column.push(cell.rounded());
+                column.write(&mut group).map_err(failed)?;
+                continue;
+            }
+            let (scratch, _temporary) = pending.scratch()?;
+            let mut list = LongList::begin(&scratch);
+            for index in 0..count(number) {
+                list.push(&value(number, index)?).map_err(failed)?;
+            }
+            list.finish(descriptions[number].clone(), &mut group).map_err(failed)?;
+        }
+        group.close().map_err(failed)?;
+        Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<(), CorpusError> {
@@ -204,13 +260,36 @@ impl Values {
     }
 
     /// Adds one value of a list; returns the bytes of memory that it takes, about.
-    fn push_value(&mut self, value: ListValue) -> usize {
+    fn push_value(&mut self, value: &ListValue) -> usize {
         match (&mut self.values, value) {
-            (ColumnData::Numbers(numbers), ListValue::U64(number)) => push_numbers(numbers, &[number]),
-            (ColumnData::Texts(texts), ListValue::Text(text)) => push_texts(texts, &[&text]),
+            (ColumnData::Numbers(numbers), ListValue::U64(number)) => push_numbers(numbers, &[*number]),
+            (ColumnData::Texts(texts), ListValue::Text(text)) => push_texts(texts, &[text]),
             // The row has been checked.
             _ => 0,
         }
+    }
+
+    /// The numbers of values and of levels.
+    fn end(&self) -> (usize, usize) {
+        let values = match &self.values {
+            ColumnData::Numbers(numbers) => numbers.len(),
+            ColumnData::Floats(floats) => floats.len(),
+            ColumnData::Texts(texts) => texts.len(),
+            ColumnData::Bools(bools) => bools.len(),
+        };
+        (values, self.levels.definitions.len())
+    }
+
+    /// Forgets what came behind an earlier end.
+    fn truncate(&mut self, (values, levels): (usize, usize)) {
+        match &mut self.values {
+            ColumnData::Numbers(numbers) => numbers.truncate(values),
+            ColumnData::Floats(floats) => floats.truncate(values),
+            ColumnData::Texts(texts) => texts.truncate(values),
+            ColumnData::Bools(bools) => bools.truncate(values),
+        }
+        self.levels.definitions.truncate(levels);
+        self.levels.repetitions.truncate(levels);
     }
 
     /// Writes the column and forgets its values.
@@ -270,6 +349,9 @@ fn write_column<T: DataType>(
 mod tests {
     use std::io::Write;
 
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::UInt64Type;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
@@ -343,6 +425,108 @@ mod tests {
         let reader = SerializedFileReader::new(File::open(&target).unwrap()).unwrap();
         assert_eq!(reader.metadata().file_metadata().num_rows(), 300_000);
         assert_eq!(reader.num_row_groups(), 300_000 * (10 + 48 + 16 + 8) / GROUP_BYTES + 1);
+    }
+
+    /// A table whose second row is written in parts, between rows that are not; no list, an empty one and a long one.
+    fn with_long_row(target: &Path, texts: usize, numbers: usize) {
+        const COLUMNS: &[Column] = &[
+            Column::new("n", Kind::U64),
+            Column::new("members", Kind::ListOfText),
+            Column::new("none", Kind::ListOfText),
+            Column::new("members_n", Kind::ListOfU64),
+            Column::new("url", Kind::OptionalText).omit_if_none(),
+        ];
+        let mut writer = RowWriter::create(target, RowFormat::Parquet, COLUMNS, "").unwrap();
+        for (n, [texts, numbers]) in [[2, 1], [texts, numbers], [0, 3]].into_iter().enumerate() {
+            let empty = [Cell::ListOfText(&[]), Cell::ListOfText(&[]), Cell::ListOfU64(&[])];
+            let row = [&[Cell::U64(n as u64)], &empty[..], &[Cell::OptionalText(Some("u"))]].concat();
+            let counts = [0, texts, 0, numbers];
+            let value = |column: usize, index: usize| -> Result<ListValue, CorpusError> {
+                Ok(match column {
+                    1 => ListValue::Text(text_of(index)),
+                    _ => ListValue::U64(index as u64 * 3),
+                })
+            };
+            writer.push_lists(&row, |column| counts[column], value).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    fn text_of(index: usize) -> String {
+        format!("page {index} {}", "ü".repeat(index % 7))
+    }
+
+    #[test]
+    fn a_list_that_is_longer_than_a_row_group_is_written_in_parts_and_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        for (texts, numbers) in [(150_000, 2_000_000), (0, 2_000_000), (150_000, 0)] {
+            with_long_row(&target, texts, numbers);
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no scratch file is left");
+            let reader = SerializedFileReader::new(File::open(&target).unwrap()).unwrap();
+            assert_eq!(reader.num_row_groups(), 3);
+            let batches = ParquetRecordBatchReaderBuilder::try_new(File::open(&target).unwrap())
+                .unwrap()
+                .build()
+                .unwrap();
+            let rows: Vec<_> = batches.map(|batch| batch.unwrap()).collect();
+            let list = |column: usize, row: usize| {
+                let mut before = row;
+                let batch = rows.iter().find(|batch| {
+                    let here = before < batch.num_rows();
+                    before -= if here { 0 } else { batch.num_rows() };
+                    here
+                });
+                batch.unwrap().column(column).as_list::<i32>().value(before)
+            };
+            for (row, [texts, numbers]) in [[2, 1], [texts, numbers], [0, 3]].into_iter().enumerate() {
+                let members = list(1, row);
+                let members = members.as_string::<i32>();
+                assert_eq!(members.len(), texts);
+                assert!((0..texts).all(|index| members.value(index) == text_of(index)));
+                assert_eq!(list(2, row).len(), 0);
+                let expected: Vec<u64> = (0..numbers as u64).map(|index| index * 3).collect();
+                assert!(list(3, row).as_primitive::<UInt64Type>().values()[..] == expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_list_that_is_longer_than_a_row_group_has_pages_of_bounded_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        with_long_row(&target, 150_000, 2_000_000);
+        let reader = SerializedFileReader::new(File::open(&target).unwrap()).unwrap();
+        let group = reader.get_row_group(1).unwrap();
+        assert_eq!(group.metadata().num_rows(), 1);
+        for (column, bytes) in [(1, 3_000_000), (3, 16_000_000)] {
+            let pages: Vec<usize> = group
+                .get_column_page_reader(column)
+                .unwrap()
+                .map(|page| page.unwrap().buffer().len())
+                .collect();
+            assert!(pages.iter().all(|&page| page < 2 << 20), "{pages:?}");
+            assert!(pages.iter().sum::<usize>() >= bytes, "{pages:?}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_written_in_parts_can_fail_in_the_middle() {
+        const COLUMNS: &[Column] = &[Column::new("members_n", Kind::ListOfU64)];
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        let mut writer = RowWriter::create(&target, RowFormat::Parquet, COLUMNS, "").unwrap();
+        let mut asked = 0;
+        let value = |_: usize, _: usize| -> Result<ListValue, CorpusError> {
+            asked += 1;
+            if asked < 3_000_000 {
+                return Ok(ListValue::U64(asked));
+            }
+            Err(CorpusError::Write { name: "a".to_owned(), source: std::io::Error::other("too much") })
+        };
+        assert!(writer.push_lists(&[Cell::ListOfU64(&[])], |_| 2_500_000, value).is_err());
+        drop(writer);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]

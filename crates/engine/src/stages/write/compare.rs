@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat};
+use lookalike_corpus::write::rows::{Cell, ListValue};
 use lookalike_store::bits::Bits;
 use lookalike_store::file::{Run, RunWriter};
 use lookalike_store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
@@ -14,7 +14,6 @@ use lookalike_tables::compared_groups::{self, ComparedGroupRow};
 use serde::{Deserialize, Serialize};
 
 use super::classes::{Classes, counts_as_equal};
-use super::member_rows::admit_row;
 use super::{StageCounts, initial_findings, pair_sorter, rejected};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
@@ -345,11 +344,6 @@ impl<'c> LargeGroups<'c> {
         let mut rows = compared_groups::TABLE.create(folder, outputs.format, &ctx.recipe.to_toml())?;
         let mut lookup = Lookup::new(ctx, self.catalogue);
         let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
-            if outputs.format == RowFormat::Parquet {
-                [left, right]
-                    .iter()
-                    .try_for_each(|side| admit_row(ctx, self.catalogue, &mut lookup, side))?;
-            }
             let pairs = left.len() as u64 * right.len() as u64;
             let cells = ComparedGroupRow { pairs, equal, measured, left: &[], right: &[] }.cells();
             let first_list = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
