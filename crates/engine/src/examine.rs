@@ -10,22 +10,20 @@ use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_hash::{self as hash, Secret, SortBuffers};
 use lookalike_methods::{DirectedKeyCounts, Key, Method, Score, Sketch};
 use lookalike_model::Document;
+pub use lookalike_model::SharedKeys;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
 use crate::measure::{Measure, Measured};
-use crate::panel::{MOST_METHODS, Panel, PanelMethod};
+use crate::panel::{Panel, PanelMethod};
 use crate::recipe::{JobRecipe, Keep, Within};
 use crate::stages::lexicon;
 use crate::stages::sketch::{self, Group};
 use crate::stages::survey;
 use crate::text_analysis::TextAnalyses;
 use crate::walk::Watch;
-
-/// The number of keys that two documents share, by method; 0 where the method did not propose them.
-pub type SharedKeys = [u32; MOST_METHODS];
 
 /// The name under which a lexicon that was given lies among what was learned.
 pub(crate) const GIVEN: &str = "given";

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat, RowWriter};
+use lookalike_model::DocNumber;
 use lookalike_tables::Table;
 
 use super::ordinal;
@@ -38,7 +39,7 @@ impl<'c> MemberRows<'c> {
     }
 
     /// Adds a row. Empty lists among its cells stand for those of the members.
-    pub(super) fn push(&mut self, cells: &[Cell<'_>], members: &[u32]) -> Result<(), EngineError> {
+    pub(super) fn push(&mut self, cells: &[Cell<'_>], members: &[DocNumber]) -> Result<(), EngineError> {
         self.admit(members)?;
         let MemberRows { catalogue, rows, lookup, .. } = self;
         // Of the two lists of a row the ids are text and the ordinals are numbers, which tells the columns
@@ -56,7 +57,7 @@ impl<'c> MemberRows<'c> {
         )
     }
 
-    fn admit(&mut self, members: &[u32]) -> Result<(), EngineError> {
+    fn admit(&mut self, members: &[DocNumber]) -> Result<(), EngineError> {
         match self.format {
             RowFormat::Jsonl => Ok(()),
             RowFormat::Parquet => admit_row(self.ctx, self.catalogue, &mut self.lookup, members),
@@ -73,7 +74,7 @@ pub(super) fn admit_row(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     lookup: &mut Lookup<'_>,
-    members: &[u32],
+    members: &[DocNumber],
 ) -> Result<(), EngineError> {
     if members.len() <= LONG_ROW {
         return Ok(());
@@ -103,7 +104,7 @@ mod tests {
         let mut ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let admit = |ctx: &Context<'_>, members: usize| {
-            admit_row(ctx, &catalogue, &mut Lookup::new(ctx, &catalogue), &vec![0; members])
+            admit_row(ctx, &catalogue, &mut Lookup::new(ctx, &catalogue), &vec![DocNumber::new(0); members])
         };
         assert!(admit(&ctx, LONG_ROW + 1).is_ok());
         ctx.budget.reserve(ctx.budget.reservable() - 1024, "nearly all").unwrap();
