@@ -18,7 +18,7 @@ use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
 use crate::measure::{Measure, Measured};
 use crate::panel::{Panel, PanelMethod};
-use crate::recipe::{JobRecipe, Keep, Within};
+use crate::recipe::{ExtraFields, JobRecipe, Within};
 use crate::stages::lexicon;
 use crate::stages::sketch::{self, Group};
 use crate::stages::survey;
@@ -121,7 +121,7 @@ pub struct Examiner {
     measuring: Profile,
     measures: bool,
     content: ContentMode,
-    keep: Keep,
+    extras: ExtraFields,
     within: Option<Within>,
     secret: Secret,
 }
@@ -155,8 +155,9 @@ impl Examiner {
         let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
         let (corpus, watch) = (empty_corpus(), Watch::default());
         let ctx = learned_context(&recipe, &corpus, &settings, &watch, learned)?;
-        let Context { panel, measure, profile, measuring, measures, content, keep, within, secret, .. } = ctx;
-        Ok(Examiner { panel, measure, profile, measuring, measures, content, keep, within, secret, recipe })
+        let Context { panel, measure, profile, measuring, measures, content, extras, within, secret, .. } =
+            ctx;
+        Ok(Examiner { panel, measure, profile, measuring, measures, content, extras, within, secret, recipe })
     }
 
     /// With the secret that digests of words and symbols go by, for whoever keeps them for longer than this process.
@@ -191,7 +192,7 @@ impl Examiner {
     }
 
     fn group(&self, document: &Document<'_>) -> Group {
-        Group::of(self.within.as_ref(), &self.keep, document, &self.secret)
+        Group::of(self.within.as_ref(), self.extras, document, &self.secret)
     }
 
     pub(crate) fn panel_method(&self, method: usize) -> &PanelMethod {
