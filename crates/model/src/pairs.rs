@@ -124,8 +124,8 @@ const NEAR_BACK: u16 = NEAR << 1;
 
 /// A pair that was measured, with the similarity of each document to the other.
 ///
-/// Where all measured pairs are asked for, some do not reach the threshold; where runs go by the word of their methods, the
-/// similarity is theirs. It orders by documents, then by the rest.
+/// Some do not reach the threshold, where all measured pairs are asked for; and the similarity is that of the methods, where runs
+/// go by their word. Pairs order by documents, then by the rest.
 #[derive(Debug, Clone, Copy)]
 pub struct VerifiedPair {
     pair: Pair,

@@ -55,32 +55,31 @@ impl PartJudge<'_> {
             return Ok(found);
         }
         match ctx.recipe.cluster {
-            ClusterRule::Star if measures_all(ctx) => {
-                let edges = self.edges(lookup, tally)?;
-                self.star(lookup, keep_order, NeighbourLists::new(nodes, &edges, Edge::ends), &mut found)?;
-            }
             ClusterRule::Star => {
-                let candidates = NeighbourLists::new(nodes, &part.pairs, |&pair| Neighbour::ends(pair));
-                self.star(lookup, keep_order, candidates, &mut found)?;
+                let neighbours = match measures_all(ctx) {
+                    true => self.measured_neighbours(lookup, tally)?,
+                    false => NeighbourLists::new(nodes, &part.pairs, |&pair| Neighbour::ends(pair)),
+                };
+                self.star(lookup, keep_order, neighbours, &mut found)?;
             }
             ClusterRule::Components => {
-                let edges = self.edges(lookup, tally)?;
-                self.components(
-                    lookup,
-                    keep_order,
-                    NeighbourLists::new(nodes, &edges, Edge::ends),
-                    &mut found,
-                )?;
+                let neighbours = self.measured_neighbours(lookup, tally)?;
+                self.components(lookup, keep_order, neighbours, &mut found)?;
             }
         }
         Ok(found)
     }
 
-    /// The candidates that count, measured.
-    fn edges(&self, lookup: &mut Lookup<'_>, tally: &mut Tally) -> Result<Vec<Edge>, EngineError> {
+    /// Measures all candidates; lists those that count by both of their nodes.
+    fn measured_neighbours<N: Copy + Default + From<MeasuredNeighbour>>(
+        &self,
+        lookup: &mut Lookup<'_>,
+        tally: &mut Tally,
+    ) -> Result<NeighbourLists<N>, EngineError> {
         let mut edges = Vec::new();
         self.measure(lookup, tally, |edge, _| edges.push(edge))?;
-        Ok(edges)
+        // The edges go when the lists are there: both together are more than deciding takes.
+        Ok(NeighbourLists::new(self.part.documents.len(), &edges, Edge::ends))
     }
 
     /// Measures all candidates; hands over those that count, with the methods that accept them.
