@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use lookalike_corpus::{Format, Shard};
-use lookalike_model::Unit;
+use lookalike_model::{DocNumber, InputPlace, Unit};
 use lookalike_store::file::{RandomAccess, Records, Run};
 
 use crate::context::Context;
@@ -59,6 +59,11 @@ impl Catalogue {
         self.references
     }
 
+    /// True for a document that is only there to be compared with.
+    pub(crate) fn is_reference(&self, document: DocNumber) -> bool {
+        document.get() < self.references
+    }
+
     /// The units' facts.
     pub(crate) fn units(&self) -> &[UnitMeta] {
         &self.units
@@ -74,14 +79,19 @@ impl Catalogue {
         all
     }
 
-    /// Number of a unit's first document; of the unit behind the last, the number of all.
+    /// Number of a unit's first document, and its place, which is the same; of the unit behind the last, the number of all.
     pub(crate) fn base(&self, unit: usize) -> u32 {
         self.bases[unit]
     }
 
     /// The unit of a document.
-    pub(crate) fn unit_of(&self, document: u32) -> usize {
-        self.bases.partition_point(|&base| base <= document) - 1
+    pub(crate) fn unit_of(&self, document: DocNumber) -> usize {
+        self.bases.partition_point(|&base| base <= document.get()) - 1
+    }
+
+    /// The unit that a place of the input is in.
+    pub(crate) fn unit_at(&self, place: InputPlace) -> usize {
+        self.bases.partition_point(|&base| base <= place.get()) - 1
     }
 
     /// The file with the rows, names or payloads of a unit.
@@ -109,13 +119,13 @@ impl Catalogue {
     pub(crate) fn rows(
         &self,
         ctx: &Context<'_>,
-        mut each: impl FnMut(u32, &Row) -> Result<(), EngineError>,
+        mut each: impl FnMut(DocNumber, &Row) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         for unit in 0..self.units.len() {
             ctx.check()?;
             let mut records =
                 Run::open(&self.file(ctx, unit, "docs"), ctx.label("docs", Row::WIDTH))?.records();
-            let mut document = self.bases[unit];
+            let mut document = DocNumber::new(self.bases[unit]);
             while let Some(bytes) = records.next()? {
                 each(document, &Row::decode(bytes))?;
                 document += 1;
@@ -128,13 +138,13 @@ impl Catalogue {
     pub(crate) fn records(
         &self,
         ctx: &Context<'_>,
-        mut each: impl FnMut(u32, &[u8]),
+        mut each: impl FnMut(DocNumber, &[u8]),
     ) -> Result<(), EngineError> {
         for unit in 0..self.units.len() {
             ctx.check()?;
             let label = ctx.label("payload", ctx.panel.width());
             let mut records = Run::open(&self.file(ctx, unit, "payload"), label)?.records();
-            let mut document = self.bases[unit];
+            let mut document = DocNumber::new(self.bases[unit]);
             while let Some(bytes) = records.next()? {
                 each(document, bytes);
                 document += 1;
@@ -147,13 +157,13 @@ impl Catalogue {
     pub(crate) fn names(
         &self,
         ctx: &Context<'_>,
-        mut each: impl FnMut(u32, &str, Option<&str>) -> Result<(), EngineError>,
+        mut each: impl FnMut(DocNumber, &str, Option<&str>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let mut buffer = Vec::new();
         for unit in 0..self.units.len() {
             ctx.check()?;
             let mut records = Run::open(&self.file(ctx, unit, "names"), ctx.label("names", 1))?.records();
-            let mut document = self.bases[unit];
+            let mut document = DocNumber::new(self.bases[unit]);
             while take_names(&mut records, &mut buffer)? {
                 let (id, url) = id_and_address(&buffer);
                 each(document, id, url)?;
@@ -168,7 +178,7 @@ impl Catalogue {
         let mut views = Vec::new();
         for (unit, (reference, stretch)) in ctx.units().into_iter().enumerate() {
             let corpus = if reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
-            let mut first = self.bases[unit];
+            let mut first = InputPlace::new(self.bases[unit]);
             for (shard, meta) in corpus.shards()[stretch].iter().zip(&self.units[unit].shards) {
                 let records = meta.records as u32;
                 views.push(ShardView { shard, reference, first, records, meta: meta.clone() });
@@ -215,12 +225,17 @@ pub(crate) struct ShardView<'c> {
     /// Its documents are only there to be compared with.
     pub(crate) reference: bool,
     /// The place of its first record in the input; its number, unless documents are ordered by a field.
-    pub(crate) first: u32,
+    pub(crate) first: InputPlace,
     pub(crate) records: u32,
     pub(crate) meta: crate::stages::sketch::ShardMeta,
 }
 
 impl ShardView<'_> {
+    /// The place behind its last record.
+    pub(crate) fn end(&self) -> InputPlace {
+        self.first + self.records
+    }
+
     /// The unit of positions in it.
     pub(crate) fn unit(&self) -> Unit {
         self.meta.format.parse().map_or(Unit::Byte, Format::unit)
@@ -266,13 +281,13 @@ impl<'c> Lookup<'c> {
     /// The number of a document in its unit, and one of the unit's files.
     fn file(
         &mut self,
-        document: u32,
+        document: DocNumber,
         what: &'static str,
         width: usize,
         file: impl Fn(&mut OpenUnit) -> &mut Option<RandomAccess>,
     ) -> Result<(u64, &mut RandomAccess), EngineError> {
         let unit = self.catalogue.unit_of(document);
-        let local = u64::from(document - self.catalogue.bases[unit]);
+        let local = u64::from(document.get() - self.catalogue.bases[unit]);
         let ctx = self.ctx;
         let most = (MAX_OPEN_UNITS_BY_ALL_THREADS / ctx.settings.threads.max(1)).clamp(2, MAX_OPEN_UNITS);
         if !self.open.contains_key(&unit) && self.open.len() >= most {
@@ -287,20 +302,20 @@ impl<'c> Lookup<'c> {
     }
 
     /// The row of a document.
-    pub(crate) fn row(&mut self, document: u32) -> Result<Row, EngineError> {
+    pub(crate) fn row(&mut self, document: DocNumber) -> Result<Row, EngineError> {
         let (local, docs) = self.file(document, "docs", Row::WIDTH, |unit| &mut unit.docs)?;
         Ok(Row::decode(docs.record(local)?))
     }
 
     /// Returns the record of a document: the lengths and payloads of all methods.
-    pub(crate) fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+    pub(crate) fn record(&mut self, document: DocNumber) -> Result<&[u8], EngineError> {
         let width = self.ctx.panel.width();
         let (local, payload) = self.file(document, "payload", width, |unit| &mut unit.payload)?;
         Ok(payload.record(local)?)
     }
 
     /// The names of a document.
-    pub(crate) fn names(&mut self, document: u32) -> Result<Names, EngineError> {
+    pub(crate) fn names(&mut self, document: DocNumber) -> Result<Names, EngineError> {
         let offset = self.row(document)?.names;
         let (_, names) = self.file(document, "names", 1, |unit| &mut unit.names)?;
         let mut lengths = [0; 12];
@@ -322,17 +337,17 @@ impl<'c> Lookup<'c> {
 }
 
 /// The shard that holds the document at a place of the input.
-pub(crate) fn shard_of(views: &[ShardView<'_>], place: u32) -> Option<usize> {
+pub(crate) fn shard_of(views: &[ShardView<'_>], place: InputPlace) -> Option<usize> {
     let index = views.partition_point(|view| view.first <= place);
     // Empty shards begin where the next one does.
-    views[..index].iter().rposition(|view| place < view.first + view.records)
+    views[..index].iter().rposition(|view| place < view.end())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::stages::sketch::ShardMeta;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc, place};
     use crate::tests::recipe;
     use lookalike_corpus::Origin;
     use lookalike_store::file::RunWriter;
@@ -344,7 +359,12 @@ mod tests {
         let catalogue = Catalogue::load(&ctx).unwrap();
         assert_eq!((catalogue.len(), catalogue.references(), catalogue.units().len()), (5, 3, 2));
         assert_eq!([0, 1, 2].map(|unit| catalogue.base(unit)), [0, 3, 5]);
-        assert_eq!([0, 2, 3, 4].map(|document| catalogue.unit_of(document)), [0, 0, 1, 1]);
+        assert_eq!([0, 2, 3, 4].map(|document| catalogue.unit_of(doc(document))), [0, 0, 1, 1]);
+        assert_eq!([0, 2, 3, 4].map(|at| catalogue.unit_at(place(at))), [0, 0, 1, 1]);
+        assert_eq!(
+            [0, 2, 3, 4].map(|document| catalogue.is_reference(doc(document))),
+            [true, true, false, false]
+        );
         let shards: Vec<_> = catalogue
             .shards(&ctx)
             .iter()
@@ -352,7 +372,7 @@ mod tests {
             .collect();
         let expected = [("left.jsonl", true, 0, 3), ("docs.jsonl", false, 3, 2)];
         let expected = expected.map(|(name, reference, first, records)| {
-            (name.to_owned(), reference, first, records, Unit::Byte)
+            (name.to_owned(), reference, place(first), records, Unit::Byte)
         });
         assert_eq!(shards, expected);
     }
@@ -380,7 +400,7 @@ mod tests {
             })
             .unwrap();
         let expected = [(0, "a", Some("http://x/")), (1, "", None), (2, "ü", None)];
-        assert_eq!(found, expected.map(|(n, id, url)| (n, id.to_owned(), url.map(str::to_owned))));
+        assert_eq!(found, expected.map(|(n, id, url)| (doc(n), id.to_owned(), url.map(str::to_owned))));
         let mut lookup = Lookup::new(&ctx, &catalogue);
         for (document, id, url) in [2, 0, 1].map(|at: usize| found[at].clone()) {
             assert_eq!(lookup.names(document).unwrap(), Names { id, url, field: None });
@@ -397,7 +417,7 @@ mod tests {
         let (mut rows, mut records) = (Vec::new(), Vec::new());
         catalogue
             .rows(&ctx, |document, row| {
-                assert_eq!(document as usize, rows.len());
+                assert_eq!(document.index(), rows.len());
                 rows.push(*row);
                 Ok(())
             })
@@ -407,8 +427,8 @@ mod tests {
         assert_eq!(rows.iter().map(|row| row.text).collect::<Vec<_>>(), [13, 4, 7, 0]);
         let mut lookup = Lookup::new(&ctx, &catalogue);
         for document in [3, 0, 2, 1] {
-            assert_eq!(lookup.row(document).unwrap(), rows[document as usize]);
-            assert_eq!(lookup.record(document).unwrap(), records[document as usize]);
+            assert_eq!(lookup.row(doc(document)).unwrap(), rows[document as usize]);
+            assert_eq!(lookup.record(doc(document)).unwrap(), records[document as usize]);
         }
     }
 
@@ -485,12 +505,12 @@ mod tests {
         let view = |(first, records)| ShardView {
             shard: &shard,
             reference: false,
-            first,
+            first: place(first),
             records,
             meta: meta.clone(),
         };
         let views = [(0, 0), (0, 3), (3, 0), (3, 2)].map(view);
-        let found: Vec<Option<usize>> = (0..6).map(|place| shard_of(&views, place)).collect();
+        let found: Vec<Option<usize>> = (0..6).map(|at| shard_of(&views, place(at))).collect();
         assert_eq!(found, [Some(1), Some(1), Some(1), Some(3), Some(3), None]);
     }
 }

@@ -21,7 +21,7 @@ use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::Panel;
 use crate::pipeline::{self, Batch, HEAVY, Shape, Unit, weight_of_text};
-use crate::recipe::{JobRecipe, Keep, Order, Within};
+use crate::recipe::{ExtraFields, JobRecipe, Keep, Order, Within};
 use crate::walk::{Stage, Watch};
 
 /// The resources of a run: threads, memory, disk for the spool. Nothing here changes a result.
@@ -260,6 +260,8 @@ pub(crate) struct Context<'j> {
     pub(crate) within: Option<Within>,
     /// The order by which documents are numbered, where it is not that of the input.
     pub(crate) order: Option<Order>,
+    /// The further fields of documents that these three look at.
+    pub(crate) extras: ExtraFields,
     /// Documents that are there to be compared with and never removed.
     pub(crate) against: Option<&'j Corpus>,
     pub(crate) corpus: &'j Corpus,
@@ -312,6 +314,7 @@ impl<'j> Context<'j> {
             keep: recipe.keep()?,
             within: recipe.within(),
             order: recipe.order(),
+            extras: recipe.extra_fields()?,
             against: None,
             corpus,
             lexicon: None,

@@ -3,6 +3,8 @@
 //! Of the kept documents that are near, the most similar one is the witness, and of equally similar ones the first in keep
 //! order. Where none is near, a removed one that is near may lead to a kept one that is: its own witness.
 
+use lookalike_model::{DocNumber, NodeId};
+
 /// A kept document that may stand for another.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Witness {
@@ -11,9 +13,9 @@ pub struct Witness {
     /// Its place in keep order.
     pub place: u32,
     /// Its number.
-    pub document: u32,
+    pub document: DocNumber,
     /// The node of documents with equal words that it is in.
-    pub node: u32,
+    pub node: NodeId,
 }
 
 impl Witness {
@@ -31,9 +33,9 @@ impl Witness {
 
 /// A removed document that is near, as a way to its witness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
-    /// The witness, by whatever number [`OneHop`] knows it by.
-    pub witness: u32,
+pub struct Way<W> {
+    /// The witness, as [`OneHop::Witness`] names it.
+    pub witness: W,
     /// The candidate that leads to it; `None` for a document with equal words, which is near whatever the threshold.
     pub through: Option<usize>,
 }
@@ -43,8 +45,11 @@ pub trait OneHop {
     /// The error of a measurement.
     type Error;
 
+    /// The name of a witness before it is measured: its document, or its node.
+    type Witness: Copy + Ord;
+
     /// A kept document as a witness, if it is near the document that is decided.
-    fn witness(&mut self, witness: u32) -> Result<Option<Witness>, Self::Error>;
+    fn witness(&mut self, witness: Self::Witness) -> Result<Option<Witness>, Self::Error>;
 
     /// True when a candidate is near the document that is decided.
     fn is_near(&mut self, candidate: usize) -> Result<bool, Self::Error>;
@@ -52,7 +57,10 @@ pub trait OneHop {
 
 /// The best among the witnesses that removed documents lead to. These are few and measured first; whether a candidate that leads to
 /// one is near is asked only of witnesses that are.
-pub fn best_by_one_hop<H: OneHop>(mut ways: Vec<Way>, hop: &mut H) -> Result<Option<Witness>, H::Error> {
+pub fn best_by_one_hop<H: OneHop>(
+    mut ways: Vec<Way<H::Witness>>,
+    hop: &mut H,
+) -> Result<Option<Witness>, H::Error> {
     // Sorted by witness, so that each is measured once, however many candidates lead to it. Candidates come before an
     // equal document: pairs that are measured on the way are counted, and counts must not depend on who asks.
     ways.sort_unstable_by_key(|way| (way.witness, way.through.unwrap_or(usize::MAX)));
@@ -84,7 +92,7 @@ mod tests {
     use super::*;
 
     fn witness(similarity: f64, place: u32) -> Witness {
-        Witness { similarity, place, document: place, node: place }
+        Witness { similarity, place, document: DocNumber::new(place), node: NodeId::new(place) }
     }
 
     #[test]
@@ -93,9 +101,9 @@ mod tests {
         assert!(!witness(0.8, 1).beats(&witness(0.9, 5)));
         assert!(witness(0.8, 1).beats(&witness(0.8, 5)));
         assert!(!witness(0.8, 1).beats(&witness(0.8, 1)));
-        assert_eq!(witness(0.8, 3).or(None).document, 3);
-        assert_eq!(witness(0.8, 3).or(Some(witness(0.8, 2))).document, 2);
-        assert_eq!(witness(0.8, 3).or(Some(witness(0.7, 2))).document, 3);
+        assert_eq!(witness(0.8, 3).or(None).place, 3);
+        assert_eq!(witness(0.8, 3).or(Some(witness(0.8, 2))).place, 2);
+        assert_eq!(witness(0.8, 3).or(Some(witness(0.7, 2))).place, 3);
     }
 
     /// Kept documents with their similarities, candidates that are near, and everything that was asked for.
@@ -108,6 +116,7 @@ mod tests {
 
     impl OneHop for Noted {
         type Error = std::convert::Infallible;
+        type Witness = u32;
 
         fn witness(&mut self, number: u32) -> Result<Option<Witness>, Self::Error> {
             self.asked.push(format!("witness {number}"));
@@ -121,7 +130,7 @@ mod tests {
         }
     }
 
-    fn way(witness: u32, through: usize) -> Way {
+    fn way(witness: u32, through: usize) -> Way<u32> {
         Way { witness, through: Some(through) }
     }
 

@@ -10,22 +10,20 @@ use lookalike_corpus::{Corpus, ReadOptions};
 use lookalike_hash::{self as hash, Secret, SortBuffers};
 use lookalike_methods::{DirectedKeyCounts, Key, Method, Score, Sketch};
 use lookalike_model::Document;
+pub use lookalike_model::SharedKeys;
 use lookalike_text::Profile;
 use lookalike_text::extract::{ContentMode, Extractor};
 
 use crate::context::{Context, Settings, Spool};
 use crate::error::EngineError;
 use crate::measure::{Measure, Measured};
-use crate::panel::{MOST_METHODS, Panel, PanelMethod};
-use crate::recipe::{JobRecipe, Keep, Within};
+use crate::panel::{Panel, PanelMethod};
+use crate::recipe::{ExtraFields, JobRecipe, Within};
 use crate::stages::lexicon;
 use crate::stages::sketch::{self, Group};
 use crate::stages::survey;
 use crate::text_analysis::TextAnalyses;
 use crate::walk::Watch;
-
-/// The number of keys that two documents share, by method; 0 where the method did not propose them.
-pub type SharedKeys = [u32; MOST_METHODS];
 
 /// The name under which a lexicon that was given lies among what was learned.
 pub(crate) const GIVEN: &str = "given";
@@ -123,7 +121,7 @@ pub struct Examiner {
     measuring: Profile,
     measures: bool,
     content: ContentMode,
-    keep: Keep,
+    extras: ExtraFields,
     within: Option<Within>,
     secret: Secret,
 }
@@ -157,8 +155,9 @@ impl Examiner {
         let settings = Settings { threads: 1, memory: u64::MAX / 4, spool: Spool::None };
         let (corpus, watch) = (empty_corpus(), Watch::default());
         let ctx = learned_context(&recipe, &corpus, &settings, &watch, learned)?;
-        let Context { panel, measure, profile, measuring, measures, content, keep, within, secret, .. } = ctx;
-        Ok(Examiner { panel, measure, profile, measuring, measures, content, keep, within, secret, recipe })
+        let Context { panel, measure, profile, measuring, measures, content, extras, within, secret, .. } =
+            ctx;
+        Ok(Examiner { panel, measure, profile, measuring, measures, content, extras, within, secret, recipe })
     }
 
     /// With the secret that digests of words and symbols go by, for whoever keeps them for longer than this process.
@@ -193,7 +192,7 @@ impl Examiner {
     }
 
     fn group(&self, document: &Document<'_>) -> Group {
-        Group::of(self.within.as_ref(), &self.keep, document, &self.secret)
+        Group::of(self.within.as_ref(), self.extras, document, &self.secret)
     }
 
     pub(crate) fn panel_method(&self, method: usize) -> &PanelMethod {

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use lookalike_model::DocNumber;
 use lookalike_store::symbols::{Block, SpoolReader};
 
 use crate::catalogue::{Catalogue, Lookup};
@@ -12,13 +13,13 @@ use crate::stages::order::UnitNumbers;
 use crate::stages::sketch::{RereadBatch, SketchWorker, unit_file};
 
 /// Takes a document's number and what it is measured by.
-pub(crate) type SymbolSink<'t> = dyn FnMut(u32, &[u64]) -> Result<(), EngineError> + Send + 't;
+pub(crate) type SymbolSink<'t> = dyn FnMut(DocNumber, &[u64]) -> Result<(), EngineError> + Send + 't;
 
 /// Hands over the symbols of every document for which `wanted` holds. From the input they come in no fixed order.
 pub(crate) fn symbols(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
-    wanted: &(dyn Fn(u32) -> bool + Sync),
+    wanted: &(dyn Fn(DocNumber) -> bool + Sync),
     take: &mut SymbolSink<'_>,
 ) -> Result<(), EngineError> {
     let mut to_reread = Vec::new();
@@ -57,7 +58,7 @@ fn reread(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     units: &[usize],
-    wanted: &(dyn Fn(u32) -> bool + Sync),
+    wanted: &(dyn Fn(DocNumber) -> bool + Sync),
     take: &mut SymbolSink<'_>,
 ) -> Result<(), EngineError> {
     let all = ctx.units();
@@ -130,11 +131,11 @@ mod tests {
         TEXTS.iter().map(&mut hashes).collect()
     }
 
-    fn found(ctx: &Context<'_>, wanted: fn(u32) -> bool) -> Result<Vec<(u32, Vec<u64>)>, EngineError> {
+    fn found(ctx: &Context<'_>, wanted: fn(DocNumber) -> bool) -> Result<Vec<(u32, Vec<u64>)>, EngineError> {
         let catalogue = Catalogue::load(ctx).unwrap();
         let mut found = Vec::new();
         symbols(ctx, &catalogue, &wanted, &mut |document, symbols| {
-            found.push((document, symbols.to_vec()));
+            found.push((document.get(), symbols.to_vec()));
             Ok(())
         })?;
         found.sort();
@@ -150,7 +151,10 @@ mod tests {
             let ctx = test.sketched();
             let all: Vec<(u32, Vec<u64>)> = (0..).zip(expected(&ctx)).collect();
             assert_eq!(found(&ctx, |_| true).unwrap(), all, "{spool:?}");
-            assert_eq!(found(&ctx, |document| document % 2 == 1).unwrap(), [all[1].clone(), all[3].clone()]);
+            assert_eq!(
+                found(&ctx, |document| document.get() % 2 == 1).unwrap(),
+                [all[1].clone(), all[3].clone()]
+            );
             assert_eq!(found(&ctx, |_| false).unwrap(), []);
             assert!(all[0].1 == all[2].1 && all[0].1 != all[3].1);
         }

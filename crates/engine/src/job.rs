@@ -687,8 +687,8 @@ impl OpenJob {
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
         catalogue.rows(&ctx, |document, row| {
-            if document >= references && row.words == Row::REJECTED {
-                each(document - references);
+            if !catalogue.is_reference(document) && row.words == Row::REJECTED {
+                each(document.get() - references);
             }
             Ok(())
         })

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use lookalike_model::{DocNumber, NodeId};
+
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
@@ -55,7 +57,7 @@ impl KeepOrder {
         let mut numbers = ctx.numbers.unwrap_or(true);
         if matches!(ctx.keep, Keep::Field { .. }) && ctx.numbers.is_none() {
             let mut lookup = Lookup::new(ctx, catalogue);
-            for document in catalogue.references()..catalogue.len() {
+            for document in DocNumber::range(catalogue.references(), catalogue.len()) {
                 let value = lookup.names(document)?.field;
                 if value.is_some_and(|value| parse_number(&value).is_none()) {
                     numbers = false;
@@ -70,17 +72,19 @@ impl KeepOrder {
     pub(crate) fn contenders(
         &self,
         lookup: &mut Lookup<'_>,
-        documents: Vec<(u32, u32)>,
+        documents: Vec<(DocNumber, NodeId)>,
     ) -> Result<Vec<Contender>, EngineError> {
         let contender =
-            |(document, node)| Contender { document, node, reference: document < self.references };
+            |(document, node)| Contender { document, node, reference: self.is_reference(document) };
         let mut contenders: Vec<Contender> = documents.into_iter().map(contender).collect();
         contenders.sort_unstable_by_key(|contender| contender.document);
         if self.keep == Keep::First {
             return Ok(contenders);
         }
-        let ranked: Result<Vec<(Rank, Contender)>, EngineError> =
-            contenders.into_iter().map(|contender| Ok((self.rank(lookup, contender)?, contender))).collect();
+        let ranked: Result<Vec<(Rank, Contender)>, EngineError> = contenders
+            .into_iter()
+            .map(|contender| Ok((self.rank(lookup, contender.document)?, contender)))
+            .collect();
         let mut ranked = ranked?;
         // Stable: what is ranked alike stays in the order of the input.
         ranked.sort_by(|(a, first), (b, second)| {
@@ -93,15 +97,14 @@ impl KeepOrder {
     pub(crate) fn update_first(
         &self,
         lookup: &mut Lookup<'_>,
-        first: &mut Option<(Rank, u32)>,
-        document: u32,
+        first: &mut Option<(Rank, DocNumber)>,
+        document: DocNumber,
     ) -> Result<(), EngineError> {
-        let is_final = |&(_, first): &(Rank, u32)| self.keep == Keep::First || first < self.references;
+        let is_final = |&(_, first): &(Rank, DocNumber)| self.keep == Keep::First || self.is_reference(first);
         if first.as_ref().is_some_and(is_final) {
             return Ok(());
         }
-        let contender = Contender { document, node: 0, reference: document < self.references };
-        let rank = self.rank(lookup, contender)?;
+        let rank = self.rank(lookup, document)?;
         if first.as_ref().is_none_or(|(before, _)| self.compare(&rank, before) == Ordering::Less) {
             *first = Some((rank, document));
         }
@@ -109,18 +112,18 @@ impl KeepOrder {
     }
 
     /// True for a document that is only there to be compared with.
-    pub(crate) fn is_reference(&self, document: u32) -> bool {
-        document < self.references
+    pub(crate) fn is_reference(&self, document: DocNumber) -> bool {
+        document.get() < self.references
     }
 
-    fn rank(&self, lookup: &mut Lookup<'_>, contender: Contender) -> Result<Rank, EngineError> {
-        if contender.reference {
+    fn rank(&self, lookup: &mut Lookup<'_>, document: DocNumber) -> Result<Rank, EngineError> {
+        if self.is_reference(document) {
             return Ok(Rank::Missing);
         }
         Ok(match self.keep {
             Keep::First => Rank::Missing,
-            Keep::Longest | Keep::Shortest => Rank::Number(lookup.row(contender.document)?.words.into()),
-            Keep::Field { .. } => Rank::of_value(lookup.names(contender.document)?.field, self.numbers),
+            Keep::Longest | Keep::Shortest => Rank::Number(lookup.row(document)?.words.into()),
+            Keep::Field { .. } => Rank::of_value(lookup.names(document)?.field, self.numbers),
         })
     }
 
@@ -138,7 +141,7 @@ pub fn parse_number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc, node};
     use crate::tests::recipe;
 
     #[test]
@@ -200,15 +203,15 @@ mod tests {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let order = KeepOrder::new(&ctx, &catalogue).unwrap();
-        let shuffled = [3, 1, 4, 0, 2].map(|document| (document, 10 + document)).to_vec();
+        let shuffled = [3, 1, 4, 0, 2].map(|document| (doc(document), node(10 + document))).to_vec();
         let found = order.contenders(&mut Lookup::new(&ctx, &catalogue), shuffled).unwrap();
         for contender in &found {
             assert_eq!(
                 (contender.node, contender.reference),
-                (10 + contender.document, contender.document == 0)
+                (node(10 + contender.document.get()), contender.document == doc(0))
             );
         }
-        found.into_iter().map(|contender| contender.document).collect()
+        found.into_iter().map(|contender| contender.document.get()).collect()
     }
 
     #[test]
@@ -237,9 +240,9 @@ mod tests {
         ctx.numbers = Some(false);
         let catalogue = Catalogue::load(&ctx).unwrap();
         let order = KeepOrder::new(&ctx, &catalogue).unwrap();
-        let found =
-            order.contenders(&mut Lookup::new(&ctx, &catalogue), vec![(1, 0), (2, 1), (3, 2)]).unwrap();
-        assert_eq!(found.iter().map(|one| one.document).collect::<Vec<_>>(), [2, 1, 3]);
+        let documents = [(1, 0), (2, 1), (3, 2)].map(|(document, at)| (doc(document), node(at)));
+        let found = order.contenders(&mut Lookup::new(&ctx, &catalogue), documents.to_vec()).unwrap();
+        assert_eq!(found.iter().map(|one| one.document).collect::<Vec<_>>(), [2, 1, 3].map(doc));
     }
 
     #[test]
@@ -258,10 +261,14 @@ mod tests {
             let order = KeepOrder::new(&ctx, &catalogue).unwrap();
             let (mut lookup, mut first) = (Lookup::new(&ctx, &catalogue), None);
             for &document in documents_of_class {
-                order.update_first(&mut lookup, &mut first, document).unwrap();
+                order.update_first(&mut lookup, &mut first, doc(document)).unwrap();
             }
-            assert_eq!(first.map(|(_, document)| document), Some(expected), "{keep} {documents_of_class:?}");
-            assert!(order.is_reference(0) && !order.is_reference(1));
+            assert_eq!(
+                first.map(|(_, document)| document),
+                Some(doc(expected)),
+                "{keep} {documents_of_class:?}"
+            );
+            assert!(order.is_reference(doc(0)) && !order.is_reference(doc(1)));
         }
     }
 
@@ -270,6 +277,6 @@ mod tests {
         let test = StageTest::new(recipe("md5"), &as_lines(&["one", "two"]));
         let ctx = test.sketched();
         let order = KeepOrder::new(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
-        assert!(!order.is_reference(0) && !order.is_reference(1));
+        assert!(!order.is_reference(doc(0)) && !order.is_reference(doc(1)));
     }
 }

@@ -6,6 +6,7 @@
 //! A document without keys has no signature. It is marked as such, and the method is not asked about it.
 
 use lookalike_methods::{Abilities, Buffers, Method, OwnMeasure, Score, Sketch};
+use lookalike_model::{MOST_METHODS, SharedKeys};
 use lookalike_text::Profile;
 use serde::{Deserialize, Serialize};
 
@@ -22,14 +23,8 @@ pub enum Combine {
     All,
 }
 
-/// Most methods that propose pairs in one run.
-pub const MOST_METHODS: usize = 8;
-
 /// Bytes of a text from which reading it takes many times as long as to allocate buffers for it.
 const LARGE_TEXT: usize = 1 << 16;
-
-/// The number of keys that two documents share, by method; 0 where the method did not propose them.
-pub(crate) type SharedKeys = [u32; MOST_METHODS];
 
 /// A method, where its part of a record is, and what every document or pair would have to ask it for again.
 pub(crate) struct PanelMethod {
@@ -264,23 +259,23 @@ impl Panel {
         shared: &SharedKeys,
         measured: bool,
         measure: impl Fn() -> Option<Score>,
-    ) -> u16 {
+    ) -> u8 {
         let accepts = |entry: &PanelMethod, shared: u32| match measured {
             true => entry.method.promising(entry.payload(a), entry.payload(b), shared),
             false if entry.measures => entry.accept(a, b, shared).and_then(|_| measure()).is_some(),
             false => entry.accept(a, b, shared).is_some(),
         };
         let bit = |(index, (entry, &shared)): (usize, (&PanelMethod, &u32))| {
-            u16::from(shared > 0 && accepts(entry, shared)) << index
+            u8::from(shared > 0 && accepts(entry, shared)) << index
         };
         self.proposers().iter().zip(shared).enumerate().map(bit).sum()
     }
 
     /// Returns the methods that accept a document as a near-duplicate of one that is equal to it, a bit for each: all of them
     /// where pairs are measured, else those that have a signature for it.
-    pub(crate) fn methods_accepting_equals(&self, record: &[u8], measured: bool) -> u16 {
+    pub(crate) fn methods_accepting_equals(&self, record: &[u8], measured: bool) -> u8 {
         let bit =
-            |(index, entry): (usize, &PanelMethod)| u16::from(measured || entry.length(record) > 0) << index;
+            |(index, entry): (usize, &PanelMethod)| u8::from(measured || entry.length(record) > 0) << index;
         self.proposers().iter().enumerate().map(bit).sum()
     }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use lookalike_corpus::{Fields, Namespaces, ReadOptions};
 use lookalike_methods::{Method, Setting, method};
-use lookalike_model::{Recipe, Similarity, Threshold};
+use lookalike_model::{Document, Recipe, Similarity, Threshold};
 use lookalike_text::extract::ContentMode;
 use lookalike_text::{Profile, ProfileError};
 use serde::{Deserialize, Serialize};
@@ -138,6 +138,31 @@ pub enum Order {
     Id,
     /// The values of a field, then their ids; those without it come last.
     Field(String),
+}
+
+/// The further fields that a job looks at, beside id, address and text: the index of each among those that readers are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ExtraFields {
+    keep: Option<usize>,
+    within: Option<usize>,
+    order: Option<usize>,
+}
+
+impl ExtraFields {
+    /// The value that kept documents are chosen by.
+    pub(crate) fn keep<'d>(self, document: &Document<'d>) -> Option<&'d str> {
+        document.extras.get(self.keep?)
+    }
+
+    /// The value that documents must share to be compared.
+    pub(crate) fn within<'d>(self, document: &Document<'d>) -> Option<&'d str> {
+        document.extras.get(self.within?)
+    }
+
+    /// The value that documents are ordered by.
+    pub(crate) fn order<'d>(self, document: &Document<'d>) -> Option<&'d str> {
+        document.extras.get(self.order?)
+    }
 }
 
 /// The settings for reading documents: those of [`ReadOptions`] that can change a result.
@@ -384,21 +409,36 @@ impl JobRecipe {
             .ok_or_else(|| EngineError::Request(format!("there is no content {}", self.reading.content)))
     }
 
+    /// Returns the further fields that the job looks at, and their names in the order in which readers are asked for them. A field
+    /// that is looked at for two reasons is there twice.
+    fn named_extras(&self) -> Result<(ExtraFields, Vec<String>), EngineError> {
+        let (mut fields, mut names) = (ExtraFields::default(), Vec::new());
+        if let Keep::Field { name, .. } = self.keep()? {
+            fields.keep = Some(names.len());
+            names.push(name);
+        }
+        if let Some(Within::Field(name)) = self.within() {
+            fields.within = Some(names.len());
+            names.push(name);
+        }
+        if let Some(Order::Field(name)) = self.order() {
+            fields.order = Some(names.len());
+            names.push(name);
+        }
+        Ok((fields, names))
+    }
+
+    /// Returns the further fields that the job looks at.
+    pub(crate) fn extra_fields(&self) -> Result<ExtraFields, EngineError> {
+        Ok(self.named_extras()?.0)
+    }
+
     /// Returns the options for reading records, with the further fields that the job looks at.
     pub fn read_options(&self) -> Result<ReadOptions, EngineError> {
         let reading = &self.reading;
         let format =
             reading.input_format.as_deref().map(str::parse).transpose().map_err(EngineError::Request)?;
-        let mut extras = Vec::new();
-        if let Keep::Field { name, .. } = self.keep()? {
-            extras.push(name);
-        }
-        if let Some(Within::Field(name)) = self.within() {
-            extras.push(name);
-        }
-        if let Some(Order::Field(name)) = self.order() {
-            extras.push(name);
-        }
+        let (_, extras) = self.named_extras()?;
         Ok(ReadOptions {
             fields: Fields {
                 id: reading.id_field.clone(),
@@ -511,6 +551,7 @@ fn namespaces(text: &str) -> Result<Namespaces, EngineError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lookalike_model::{Extras, Media};
 
     pub(crate) fn recipe() -> JobRecipe {
         let setting = Setting::default();
@@ -575,6 +616,30 @@ mod tests {
         assert!(told(5).starts_with(newer), "{}", told(5));
         assert!(told(3).starts_with("it was made by an earlier lookalike (7.8.9, "), "{}", told(3));
         assert!(told(ENGINE).contains("summon"), "{}", told(ENGINE));
+    }
+
+    #[test]
+    fn further_fields_are_found_by_what_they_are_looked_at_for() {
+        let spans = [Some((0, 1)), Some((1, 2)), Some((2, 3))];
+        let document = Document {
+            extras: Extras::new("abc", &spans),
+            ..Document::from_text("x", None, Media::Text, "words")
+        };
+        // A reader gives the first field that it is asked for as `a`, the second as `b`. Each may be asked for or not.
+        for kinds in 0..8u32 {
+            let has = |bit: u32| kinds >> bit & 1 > 0;
+            let mut recipe = recipe();
+            recipe.keep = if has(0) { "field:score" } else { "first" }.to_owned();
+            recipe.within = has(1).then(|| "dump".to_owned());
+            recipe.order = has(2).then(|| "date".to_owned());
+            let fields = recipe.extra_fields().unwrap();
+            let values = [fields.keep(&document), fields.within(&document), fields.order(&document)];
+            let found = ["score", "dump", "date"].into_iter().zip(values);
+            let found: Vec<(&str, &str)> = found.filter_map(|(name, value)| Some((name, value?))).collect();
+            let asked = recipe.read_options().unwrap().extras;
+            let expected: Vec<(&str, &str)> = asked.iter().map(String::as_str).zip(["a", "b", "c"]).collect();
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]

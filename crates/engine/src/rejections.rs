@@ -3,6 +3,7 @@
 //! Each corpus is compared with its own `--max-rejected`, once all is read and before anything is decided.
 
 use lookalike_corpus::{Corpus, Item, Losses, MaxRejected};
+use lookalike_model::InputPlace;
 use lookalike_store::file::Run;
 
 use crate::catalogue::{Catalogue, ShardView, shard_of};
@@ -142,10 +143,10 @@ pub(crate) fn rejected_records(
 ) -> Result<Vec<u32>, EngineError> {
     let mut found = Vec::new();
     if view.meta.rejected > 0 {
-        let unit = catalogue.unit_of(view.first);
+        let unit = catalogue.unit_at(view.first);
         let base = catalogue.base(unit);
         rejected_lines(ctx, unit, |rejected| {
-            let record = (base + rejected.record as u32).checked_sub(view.first);
+            let record = (base + rejected.record as u32).checked_sub(view.first.get());
             found.extend(record.filter(|&record| record < view.records));
             Ok(())
         })?;
@@ -162,7 +163,7 @@ pub(crate) fn rejected(
     let views = catalogue.shards(ctx);
     for unit in 0..ctx.units().len() {
         rejected_lines(ctx, unit, |line| {
-            let place = catalogue.base(unit) + line.record as u32;
+            let place = InputPlace::new(catalogue.base(unit) + line.record as u32);
             shard_of(&views, place).map_or(Ok(()), |shard| each(&views[shard], line))
         })?;
     }

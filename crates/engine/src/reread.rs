@@ -7,6 +7,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use lookalike_corpus::{BytesAt, Corpus, Rows};
+use lookalike_model::{DocNumber, InputPlace};
 
 use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::context::Context;
@@ -61,7 +62,7 @@ enum OpenShard {
 
 /// Takes a document with its row, its source, and a worker to read it with.
 type DocumentSink<'t> =
-    &'t mut dyn FnMut(&mut SketchWorker, u32, &Row, DocumentSource<'_>) -> Result<(), EngineError>;
+    &'t mut dyn FnMut(&mut SketchWorker, DocNumber, &Row, DocumentSource<'_>) -> Result<(), EngineError>;
 
 impl<'s> Rereader<'s> {
     pub(crate) fn new(readers: &'s ShardReaders<'s>) -> Self {
@@ -78,8 +79,8 @@ impl<'s> Rereader<'s> {
     /// Hands over what each of `documents` is measured by, in the order of the input.
     pub(crate) fn read(
         &mut self,
-        documents: &[u32],
-        mut take: impl FnMut(u32, &[u64]),
+        documents: &[DocNumber],
+        mut take: impl FnMut(DocNumber, &[u64]),
     ) -> Result<(), EngineError> {
         let ctx = self.readers.ctx;
         self.documents(documents, |worker, document, row, source| {
@@ -92,8 +93,8 @@ impl<'s> Rereader<'s> {
     /// of the input.
     pub(crate) fn documents(
         &mut self,
-        documents: &[u32],
-        mut take: impl FnMut(&mut SketchWorker, u32, &Row, DocumentSource<'_>) -> Result<(), EngineError>,
+        documents: &[DocNumber],
+        mut take: impl FnMut(&mut SketchWorker, DocNumber, &Row, DocumentSource<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         let places = match &mut self.places {
             Some(places) => places,
@@ -105,7 +106,7 @@ impl<'s> Rereader<'s> {
         while let Some(&(first, _)) = rest.first() {
             let shard = self.readers.shards.partition_point(|view| view.first <= first) - 1;
             let view = &self.readers.shards[shard];
-            let end = view.first + view.records;
+            let end = view.end();
             self.open(shard)?;
             if let Some((_, OpenShard::Rows(rows))) = &self.open {
                 let rows = rows.clone();
@@ -147,7 +148,7 @@ impl<'s> Rereader<'s> {
     fn read_rows(
         &mut self,
         shard: usize,
-        documents: &[(u32, u32)],
+        documents: &[(InputPlace, DocNumber)],
         rows: &Rows,
         take: DocumentSink<'_>,
     ) -> Result<(), EngineError> {
@@ -173,7 +174,7 @@ impl<'s> Rereader<'s> {
     fn read_together(
         &mut self,
         shard: usize,
-        documents: &[(u32, u32)],
+        documents: &[(InputPlace, DocNumber)],
         rows: &[Row],
         take: DocumentSink<'_>,
     ) -> Result<(), EngineError> {
@@ -293,12 +294,13 @@ mod tests {
         let mut rereader = Rereader::new(&readers);
         let mut analyser = Analyser::with_secret(&ctx.profile, &ctx.secret);
         for wanted in [&[0, 1, 2, 3, 4][..], &[2], &[1, 4], &[]] {
+            let wanted: Vec<DocNumber> = wanted.iter().copied().map(DocNumber::new).collect();
             let mut found = Vec::new();
-            rereader.read(wanted, |document, symbols| found.push((document, symbols.to_vec()))).unwrap();
+            rereader.read(&wanted, |document, symbols| found.push((document, symbols.to_vec()))).unwrap();
             assert_eq!(found.iter().map(|(document, _)| *document).collect::<Vec<_>>(), wanted);
             for (document, symbols) in found {
                 let mut features = Features::default();
-                analyser.read(texts[document as usize], &mut features);
+                analyser.read(texts[document.index()], &mut features);
                 assert_eq!(symbols, features.secret_hashes(), "{document}");
             }
         }
@@ -331,9 +333,12 @@ mod tests {
         std::fs::write(&path, as_lines(&["one six", "three"])).unwrap();
         let readers = ShardReaders::new(&ctx, &catalogue);
         let mut rereader = Rereader::new(&readers);
-        assert!(rereader.read(&[1], |_, _| ()).is_ok());
-        assert!(matches!(rereader.read(&[0], |_, _| ()), Err(EngineError::InputChanged { .. })));
+        assert!(rereader.read(&[DocNumber::new(1)], |_, _| ()).is_ok());
+        assert!(matches!(
+            rereader.read(&[DocNumber::new(0)], |_, _| ()),
+            Err(EngineError::InputChanged { .. })
+        ));
         std::fs::write(&path, "").unwrap();
-        assert!(rereader.read(&[1], |_, _| ()).is_err());
+        assert!(rereader.read(&[DocNumber::new(1)], |_, _| ()).is_err());
     }
 }

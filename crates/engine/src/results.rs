@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lookalike_corpus::Loss;
-use lookalike_model::{BigCluster, Section, SourceCounts};
+use lookalike_model::{BigCluster, DocNumber, Section, SourceCounts};
 use serde::{Deserialize, Serialize};
 
 use crate::stages::sketch::MethodCounts;
@@ -104,9 +104,9 @@ fn is_zero(number: &u64) -> bool {
 pub struct ShownCluster {
     /// The cluster as the report has it.
     pub facts: BigCluster,
-    pub(crate) kept_document: u32,
+    pub(crate) kept_document: DocNumber,
     /// The documents whose ids are shown.
-    pub(crate) shown: Vec<u32>,
+    pub(crate) shown: Vec<DocNumber>,
 }
 
 /// A pair for a person to look at.
@@ -133,7 +133,7 @@ pub struct SampleDocument {
     pub text: String,
     /// It was removed.
     pub removed: bool,
-    pub(crate) number: u32,
+    pub(crate) number: DocNumber,
 }
 
 #[cfg(test)]

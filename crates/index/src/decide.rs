@@ -6,6 +6,7 @@
 
 use lookalike_engine::decision::{OneHop, Way, Witness, best_by_one_hop};
 use lookalike_engine::measure::Measured;
+use lookalike_model::{DocNumber, NodeId};
 
 use crate::candidates::SnapshotQuery;
 use crate::error::IndexError;
@@ -40,7 +41,7 @@ impl SnapshotQuery<'_> {
             best = self.one_hop(subject, candidates, &kept)?;
         }
         Ok(best.map_or(State::Kept, |Witness { similarity, document, .. }| State::Removed {
-            witness: document,
+            witness: document.get(),
             similarity: Some(similarity).filter(|number| !number.is_nan()),
         }))
     }
@@ -96,9 +97,9 @@ impl SnapshotQuery<'_> {
     }
 }
 
-/// A kept document as a witness; documents are kept in the order of their numbers.
+/// A kept document as a witness; documents are kept in the order of their numbers, and a class is a node.
 fn witness(document: u32, class: u32, similarity: f64) -> Witness {
-    Witness { similarity, place: document, document, node: class }
+    Witness { similarity, place: document, document: DocNumber::new(document), node: NodeId::new(class) }
 }
 
 /// The search for a witness of a document by one hop.
@@ -110,6 +111,7 @@ struct ClassHop<'h, 'q, 's> {
 
 impl OneHop for ClassHop<'_, '_, '_> {
     type Error = IndexError;
+    type Witness = u32;
 
     fn witness(&mut self, document: u32) -> Result<Option<Witness>, IndexError> {
         let class = self.query.row(document)?.leader;

@@ -1,14 +1,5 @@
 //! Documents as a corpus yields them, borrowed from its readers.
 
-use serde::{Deserialize, Serialize};
-
-/// The ordinal of a document in its corpus, counted from 0 over every record found, rejected ones included.
-///
-/// Ordinals follow the order of the input and never the order in which threads happened to finish.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct DocId(pub u64);
-
 /// The position of a record inside its shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct RecordPosition {

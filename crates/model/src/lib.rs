@@ -22,20 +22,26 @@
 //! - [`document`]: documents, their positions and media types
 //! - [`rejection`]: records that could not be read, records that are no documents
 //! - [`recipe`]: descriptions of how results were made, so that results of different recipes are not compared
-//! - [`measure`]: similarity measures of two documents, and exact thresholds
+//! - [`measure`]: similarity measures of two documents, exact thresholds, and what was measured
+//! - [`numbers`]: numbers of documents, of their places in the input, of nodes and of classes
+//! - [`pairs`]: pairs of documents, proposed, measured and decided
 //! - [`findings`]: parts of a run's findings that people look at
 //! - [`span`]: byte ranges that lead back from a derived text to the one it was made from
 
 pub mod document;
 pub mod findings;
 pub mod measure;
+pub mod numbers;
+pub mod pairs;
 pub mod recipe;
 pub mod rejection;
 pub mod span;
 
-pub use document::{Content, DocId, Document, Extras, Media, RecordPosition};
+pub use document::{Content, Document, Extras, Media, RecordPosition};
 pub use findings::{BigCluster, Section, SourceCounts};
-pub use measure::{Similarity, Threshold};
+pub use measure::{Measured, Similarity, Threshold};
+pub use numbers::{ClassId, DocNumber, InputPlace, NodeId};
+pub use pairs::{Candidate, MOST_METHODS, Pair, Removal, SharedKeys, VerifiedPair};
 pub use recipe::{Recipe, RecipeMismatch};
 pub use rejection::{Reason, ReasonKind, Rejection, Skip, Unit};
 pub use span::{Span, SpanMap};

@@ -1,4 +1,4 @@
-//! Similarity measures of two documents, and exact thresholds.
+//! Similarity measures of two documents, exact thresholds, and what was measured.
 
 use std::fmt;
 use std::str::FromStr;
@@ -170,6 +170,45 @@ impl fmt::Display for Threshold {
             return write!(f, "{}", self.numerator);
         }
         write!(f, "{}.{:0places$}", self.numerator / self.denominator, self.numerator % self.denominator)
+    }
+}
+
+/// The measured similarity of `a` and `b`, in both directions.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The similarity; of a directed one, how much of `a` is in `b`.
+    pub forward: f64,
+    /// The same number, or how much of `b` is in `a`.
+    pub backward: f64,
+    /// `forward` reaches the threshold.
+    pub reached: bool,
+    /// `backward` reaches the threshold.
+    pub reached_back: bool,
+}
+
+impl Measured {
+    /// Of two documents that share nothing.
+    pub const NONE: Measured = Measured { forward: 0.0, backward: 0.0, reached: false, reached_back: false };
+
+    /// A similarity that is the same in both directions.
+    pub fn same(value: f64, reached: bool) -> Self {
+        Measured { forward: value, backward: value, reached, reached_back: reached }
+    }
+
+    /// As seen from the other document.
+    #[must_use]
+    pub fn swapped(self) -> Self {
+        Measured {
+            forward: self.backward,
+            backward: self.forward,
+            reached: self.reached_back,
+            reached_back: self.reached,
+        }
+    }
+
+    /// True when either direction reaches the threshold.
+    pub fn counts(self) -> bool {
+        self.reached || self.reached_back
     }
 }
 

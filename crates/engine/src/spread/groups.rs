@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lookalike_store::sort::uncouple;
+use lookalike_model::{DocNumber, Pair};
 
 use crate::error::EngineError;
 use crate::examine::Examiner;
@@ -30,9 +30,9 @@ pub struct Posting {
     pub sides: [bool; 2],
 }
 
-/// Two documents that share a key.
+/// Two documents that share a key of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
+pub struct MethodPair {
     /// Number of the method.
     pub method: usize,
     /// The earlier document.
@@ -71,7 +71,7 @@ pub struct GroupStream {
     group: Vec<Tagged>,
     members: GroupMembers,
     /// Pairs that were proposed and not yet taken.
-    pairs: Vec<Pair>,
+    pairs: Vec<MethodPair>,
     giants: Vec<Giant>,
     giant_groups: u64,
     /// Groups that were there before, by method.
@@ -87,27 +87,27 @@ impl std::fmt::Debug for GroupStream {
 /// The members of a group, in the order of their numbers.
 #[derive(Debug, Default)]
 struct GroupMembers {
-    documents: Vec<(u32, MemberFacts, [bool; 2])>,
+    documents: Vec<(DocNumber, MemberFacts, [bool; 2])>,
     records: Vec<u8>,
     width: usize,
     references: u32,
     task: Option<Task>,
-    pairs: Vec<(u64, bool)>,
+    pairs: Vec<(Pair, bool)>,
     giants: Vec<Vec<u32>>,
 }
 
 impl GroupMembers {
-    fn index_of(&self, document: u32) -> usize {
+    fn index_of(&self, document: DocNumber) -> usize {
         self.documents.binary_search_by_key(&document, |(number, ..)| *number).unwrap_or_default()
     }
 }
 
 impl GroupHost for &mut GroupMembers {
-    fn facts(&self, document: u32) -> MemberFacts {
+    fn facts(&self, document: DocNumber) -> MemberFacts {
         self.documents[self.index_of(document)].1
     }
 
-    fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+    fn record(&mut self, document: DocNumber) -> Result<&[u8], EngineError> {
         let at = self.index_of(document) * self.width;
         self.records.get(at..at + self.width).ok_or_else(|| {
             EngineError::Request(
@@ -117,15 +117,15 @@ impl GroupHost for &mut GroupMembers {
         })
     }
 
-    fn references(&self) -> u32 {
-        self.references
+    fn is_reference(&self, document: DocNumber) -> bool {
+        document.get() < self.references
     }
 
     fn compares(&self) -> bool {
         self.task == Some(Task::Compare)
     }
 
-    fn sides(&self, document: u32) -> [bool; 2] {
+    fn sides(&self, document: DocNumber) -> [bool; 2] {
         self.documents[self.index_of(document)].2
     }
 
@@ -134,12 +134,12 @@ impl GroupHost for &mut GroupMembers {
         Ok(())
     }
 
-    fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
+    fn pair(&mut self, pair: Pair) -> Result<(), EngineError> {
         self.pairs.push((pair, false));
         Ok(())
     }
 
-    fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
+    fn pair_back(&mut self, pair: Pair) -> Result<(), EngineError> {
         self.pairs.push((pair, true));
         Ok(())
     }
@@ -149,7 +149,7 @@ impl GroupHost for &mut GroupMembers {
     }
 
     fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
-        self.giants.push(group.iter().map(|&(document, _)| document).collect());
+        self.giants.push(group.iter().map(|member| member.document.get()).collect());
         Ok(())
     }
 
@@ -202,9 +202,10 @@ impl GroupStream {
             return Err(EngineError::Request(format!("there is no method {} in this run", posting.method)));
         }
         self.last = Some(posting);
-        self.group.push((posting.document, posting.tag));
+        let document = DocNumber::new(posting.document);
+        self.group.push(Tagged { document, tag: posting.tag });
         let facts = MemberFacts { length: posting.length, mark: posting.mark };
-        self.members.documents.push((posting.document, facts, posting.sides));
+        self.members.documents.push((document, facts, posting.sides));
         if let Some(record) = record {
             self.members.records.extend_from_slice(record);
         }
@@ -219,7 +220,7 @@ impl GroupStream {
     }
 
     /// Pairs that were proposed since the last call.
-    pub fn pairs(&mut self) -> std::vec::Drain<'_, Pair> {
+    pub fn pairs(&mut self) -> std::vec::Drain<'_, MethodPair> {
         self.pairs.drain(..)
     }
 
@@ -254,8 +255,8 @@ impl GroupStream {
         self.seen[method] = Some(seen);
         self.giant_groups += giant_groups;
         for (pair, back) in self.members.pairs.drain(..) {
-            let (a, b) = uncouple(pair);
-            self.pairs.push(Pair { method, a, b, back });
+            let [a, b] = pair.documents().map(DocNumber::get);
+            self.pairs.push(MethodPair { method, a, b, back });
         }
         self.giants.extend(self.members.giants.drain(..).map(|documents| Giant { method, documents }));
         self.clear();
@@ -292,8 +293,8 @@ mod tests {
         Posting { method, key, document, tag: 0, length: 9, mark: document, sides: [false; 2] }
     }
 
-    fn pair(method: usize, a: u32, b: u32) -> Pair {
-        Pair { method, a, b, back: false }
+    fn pair(method: usize, a: u32, b: u32) -> MethodPair {
+        MethodPair { method, a, b, back: false }
     }
 
     #[test]
@@ -307,7 +308,7 @@ mod tests {
         assert_eq!(stream.waiting(), 1, "the last group is not whole");
         stream.finish().unwrap();
         assert_eq!(stream.waiting(), 4);
-        let mut found: Vec<Pair> = stream.pairs().collect();
+        let mut found: Vec<MethodPair> = stream.pairs().collect();
         found.sort();
         assert_eq!(found, [pair(0, 1, 4), pair(1, 2, 5), pair(1, 2, 9), pair(1, 5, 9)]);
         assert_eq!((stream.waiting(), stream.giant_groups()), (0, 0));

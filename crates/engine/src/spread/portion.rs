@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
+use lookalike_model::{Candidate, DocNumber, Pair};
 use lookalike_tables::pairs::PairLine;
 use lookalike_tables::removed::RemovedLine;
 use serde::Deserialize;
@@ -18,7 +19,7 @@ use crate::examine::{SharedKeys, learned_context};
 use crate::job::Outputs;
 use crate::recipe::{JobRecipe, Task};
 use crate::stages::collapse;
-use crate::stages::group::{self, Candidate};
+use crate::stages::group;
 use crate::stages::sketch;
 use crate::stages::verify;
 use crate::stages::write::compare::{self, Match};
@@ -147,7 +148,10 @@ impl Portion<'_> {
         let catalogue = Catalogue::load(&ctx)?;
         ctx.budget.admit(catalogue.len().into())?;
         let collapsed = collapse::collapse(&ctx, &catalogue)?;
-        let candidate = |&Proposal { a, b, shared }: &Proposal| Candidate { a, b, shared };
+        let candidate = |&Proposal { a, b, shared }: &Proposal| Candidate {
+            pair: Pair::ordered(DocNumber::new(a), DocNumber::new(b)),
+            shared,
+        };
         let proposed = group::import_candidates(&ctx, self.proposals.iter().map(candidate), 0)?;
         let tally = verify::verify(&ctx, &catalogue)?;
         let stages = StageCounts { collapsed, proposed, tally };

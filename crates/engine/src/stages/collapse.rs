@@ -1,7 +1,8 @@
 //! The stage `collapse`: documents with the same words in the same order become one class, led by its first.
 
+use lookalike_model::{ClassId, DocNumber};
 use lookalike_store::bits::Bits;
-use lookalike_store::file::{Records, Run, RunWriter};
+use lookalike_store::file::{Label, Records, Run, RunWriter};
 use lookalike_store::sort::{Codec, Couples, Digests, Sorted, Sorter, couple, existing, uncouple};
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,32 @@ pub(crate) struct ClassCounts {
 
 const FILE: &str = "classes";
 
+/// A document beyond the first of its class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ClassMember {
+    pub(crate) class: ClassId,
+    pub(crate) document: DocNumber,
+}
+
+impl ClassMember {
+    /// The member as a number that sorts by class and then by document.
+    #[inline]
+    pub(crate) fn pack(self) -> u64 {
+        couple(self.class.get(), self.document.get())
+    }
+
+    /// The member that [`ClassMember::pack`] made a number of.
+    #[inline]
+    pub(crate) fn unpack(packed: u64) -> Self {
+        let (class, document) = uncouple(packed);
+        ClassMember { class: ClassId::new(class), document: DocNumber::new(document) }
+    }
+
+    pub(crate) fn label(ctx: &Context<'_>) -> Label {
+        ctx.label(Couples::KIND, Couples.width())
+    }
+}
+
 /// Finds the classes, unless that was done.
 pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<ClassCounts, EngineError> {
     if let Some(done) = ctx.saved("classes.done")? {
@@ -46,31 +73,32 @@ pub(crate) fn collapse(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Class
         if row.words == Row::REJECTED {
             return Ok(());
         }
-        ids.push((row.id, document))?;
+        ids.push((row.id, document.get()))?;
         // All documents without words have the digest 0, and would become one class.
-        if row.words > 0 { Ok(digests.push((row.digest, document))?) } else { Ok(()) }
+        if row.words > 0 { Ok(digests.push((row.digest, document.get()))?) } else { Ok(()) }
     })?;
     let ids = count_repeated_ids(ids.sorted()?, catalogue.references())?;
     let mut members = Sorter::new(ctx.run_location("members"), Couples, memory);
     let mut sorted = digests.sorted()?;
-    let (mut first, mut exact_duplicates) = (None::<(u128, u32)>, 0);
+    let (mut first, mut exact_duplicates) = (None::<(u128, ClassId)>, 0);
     while let Some((digest, document)) = sorted.next()? {
+        let document = DocNumber::new(document);
         match first {
             // Digests sort together with their documents, so that a class is led by its lowest number. The
             // stage `group` counts on that: of two corpora the left one leads.
-            Some((same, leader)) if same == digest => {
-                exact_duplicates += u64::from(document >= catalogue.references());
+            Some((same, class)) if same == digest => {
+                exact_duplicates += u64::from(!catalogue.is_reference(document));
                 // Digests come in an order that the secret of the job decides. By leader the file is in the
                 // order of documents and can be searched by halves, and its records are the same for every
                 // secret.
-                members.push(couple(leader, document))?;
+                members.push(ClassMember { class, document }.pack())?;
             }
-            _ => first = Some((digest, document)),
+            _ => first = Some((digest, ClassId::led_by(document))),
         }
     }
     drop(sorted);
     let mut sorted = members.sorted()?;
-    let mut writer = RunWriter::create(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?;
+    let mut writer = RunWriter::create(&ctx.file(FILE), ClassMember::label(ctx))?;
     while let Some(member) = sorted.next()? {
         writer.push(&member.to_le_bytes())?;
     }
@@ -105,15 +133,14 @@ fn count_repeated_ids(mut ids: Sorted<Digests>, references: u32) -> Result<Class
     Ok(found)
 }
 
-/// Calls `each` with `(leader, member)` for every document beyond its class's first, sorted.
+/// Calls `each` with every document beyond its class's first, sorted.
 pub(crate) fn class_members(
     ctx: &Context<'_>,
-    mut each: impl FnMut(u32, u32) -> Result<(), EngineError>,
+    mut each: impl FnMut(ClassMember) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
-    let mut records = Run::open(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?.records();
+    let mut records = Run::open(&ctx.file(FILE), ClassMember::label(ctx))?.records();
     while let Some(bytes) = records.next()? {
-        let (leader, member) = uncouple(Couples.get(bytes));
-        each(leader, member)?;
+        each(ClassMember::unpack(Couples.get(bytes)))?;
     }
     Ok(())
 }
@@ -121,47 +148,46 @@ pub(crate) fn class_members(
 /// The classes of several documents, one after the other, read from their file.
 pub(crate) struct ClassReader {
     records: Records,
-    /// The next leader and member.
-    next: Option<(u32, u32)>,
+    next: Option<ClassMember>,
     /// The class under way.
-    leader: Option<u32>,
+    class: Option<ClassId>,
 }
 
 impl ClassReader {
     pub(crate) fn open(ctx: &Context<'_>) -> Result<Self, EngineError> {
-        let records = Run::open(&ctx.file(FILE), ctx.label(Couples::KIND, Couples.width()))?.records();
-        let mut members = ClassReader { records, next: None, leader: None };
+        let records = Run::open(&ctx.file(FILE), ClassMember::label(ctx))?.records();
+        let mut members = ClassReader { records, next: None, class: None };
         members.advance()?;
         Ok(members)
     }
 
     fn advance(&mut self) -> Result<(), EngineError> {
-        self.next = self.records.next()?.map(|bytes| uncouple(Couples.get(bytes)));
+        self.next = self.records.next()?.map(|bytes| ClassMember::unpack(Couples.get(bytes)));
         Ok(())
     }
 
-    /// Begins the next class, behind all members of the last; returns the first of its documents.
-    pub(crate) fn next_class(&mut self) -> Result<Option<u32>, EngineError> {
+    /// Begins the next class, behind all members of the last.
+    pub(crate) fn next_class(&mut self) -> Result<Option<ClassId>, EngineError> {
         while self.next_member()?.is_some() {}
-        self.leader = self.next.map(|(leader, _)| leader);
-        Ok(self.leader)
+        self.class = self.next.map(|member| member.class);
+        Ok(self.class)
     }
 
     /// The next document of the class beyond its first, in order.
-    pub(crate) fn next_member(&mut self) -> Result<Option<u32>, EngineError> {
-        let found = self.next.filter(|&(leader, _)| Some(leader) == self.leader);
+    pub(crate) fn next_member(&mut self) -> Result<Option<DocNumber>, EngineError> {
+        let found = self.next.filter(|member| Some(member.class) == self.class);
         if found.is_some() {
             self.advance()?;
         }
-        Ok(found.map(|(_, member)| member))
+        Ok(found.map(|member| member.document))
     }
 }
 
 /// The documents that another one stands for.
 pub(crate) fn represented(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bits, EngineError> {
     let mut bits = Bits::new(catalogue.len());
-    class_members(ctx, |_, member| {
-        bits.set(member);
+    class_members(ctx, |member| {
+        bits.set(member.document);
         Ok(())
     })?;
     Ok(bits)
@@ -170,15 +196,15 @@ pub(crate) fn represented(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Bi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc};
     use crate::tests::recipe;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
     fn classes_of(ctx: &Context<'_>) -> Vec<(u32, u32)> {
         let mut found = Vec::new();
-        class_members(ctx, |leader, member| {
-            found.push((leader, member));
+        class_members(ctx, |ClassMember { class, document }| {
+            found.push((class.leader().get(), document.get()));
             Ok(())
         })
         .unwrap();
@@ -224,6 +250,14 @@ mod tests {
 
     proptest! {
         #[test]
+        fn members_sort_by_class_and_are_unpacked(one: (u32, u32), two: (u32, u32)) {
+            let member =
+                |(leader, document)| ClassMember { class: ClassId::led_by(doc(leader)), document: doc(document) };
+            prop_assert_eq!(ClassMember::unpack(member(one).pack()), member(one));
+            prop_assert_eq!(member(one).pack().cmp(&member(two).pack()), one.cmp(&two));
+        }
+
+        #[test]
         fn repeated_ids_are_counted_as_by_hand(ids in prop::collection::vec(0u128..6, 0..20), references in 0u32..20) {
             let folder = tempfile::tempdir().unwrap();
             let location = lookalike_store::sort::RunLocation {
@@ -257,13 +291,14 @@ mod tests {
         let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "a", "c", "b", "a", "c"]));
         let ctx = test.sketched();
         collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
+        let class = |leader| ClassId::led_by(doc(leader));
         let mut reader = ClassReader::open(&ctx).unwrap();
         assert_eq!(reader.next_member().unwrap(), None, "no class has begun");
-        assert_eq!(reader.next_class().unwrap(), Some(0));
-        assert_eq!(reader.next_member().unwrap(), Some(2));
-        assert_eq!(reader.next_class().unwrap(), Some(1));
-        assert_eq!((reader.next_member().unwrap(), reader.next_member().unwrap()), (Some(4), None));
-        assert_eq!(reader.next_class().unwrap(), Some(3));
+        assert_eq!(reader.next_class().unwrap(), Some(class(0)));
+        assert_eq!(reader.next_member().unwrap(), Some(doc(2)));
+        assert_eq!(reader.next_class().unwrap(), Some(class(1)));
+        assert_eq!((reader.next_member().unwrap(), reader.next_member().unwrap()), (Some(doc(4)), None));
+        assert_eq!(reader.next_class().unwrap(), Some(class(3)));
         assert_eq!((reader.next_class().unwrap(), reader.next_member().unwrap()), (None, None));
     }
 

@@ -24,6 +24,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
+use lookalike_model::{DocNumber, InputPlace};
 use lookalike_store::file::{Label, RandomAccess, Records, Run, RunWriter};
 use lookalike_store::sort::{Codec, Couples, Posting, Postings, Sorter, clear, couple, uncouple};
 use lookalike_store::strings::StringSorter;
@@ -174,7 +175,7 @@ impl OrderStage<'_> {
             let mut key = Vec::new();
             for unit in units {
                 let mut reader = UnitReader::open(ctx, unit, order)?;
-                let mut place = self.catalogue.base(unit);
+                let mut place = InputPlace::new(self.catalogue.base(unit));
                 while reader.next()? {
                     reader.key(values.are_numbers(), place, &mut key);
                     keys.add(&key, &[])?;
@@ -184,11 +185,12 @@ impl OrderStage<'_> {
             }
             let mut sorted = keys.sorted()?;
             while let Some((key, _)) = sorted.next()? {
-                let place = u32::from_be_bytes(key[key.len() - 4..].try_into().expect("four bytes"));
+                let bytes = key[key.len() - 4..].try_into().expect("four bytes");
+                let place = InputPlace::new(u32::from_be_bytes(bytes));
                 places.push(&place.to_le_bytes())?;
                 // Sorted by place, these are the inverse of what is written to `places`: a sort turns the
                 // permutation around without writes all over a file.
-                numbers.push(couple(place, number))?;
+                numbers.push(couple(place.get(), number))?;
                 number += 1;
             }
         }
@@ -305,7 +307,9 @@ impl OrderStage<'_> {
                     while let Some(bytes) = records.next()? {
                         self.step()?;
                         let posting = Posting::unpack(codec.get(bytes));
-                        sorter.push(Posting { document: numbers.of(posting.document), ..posting }.pack())?;
+                        sorter.push(
+                            Posting { document: numbers.of(posting.document).get(), ..posting }.pack(),
+                        )?;
                     }
                 }
             }
@@ -388,7 +392,7 @@ impl UnitReader {
     }
 
     /// Replaces `key` by bytes that sort as documents do, and end in the place.
-    fn key(&self, numbers: bool, place: u32, key: &mut Vec<u8>) {
+    fn key(&self, numbers: bool, place: InputPlace, key: &mut Vec<u8>) {
         key.clear();
         if self.rejected() {
             key.push(REJECTED);
@@ -398,7 +402,7 @@ impl UnitReader {
         }
         // The sorter keeps equal texts once, so that without the place documents of equal value and id would
         // become one. With the highest byte first they stay in the order of the input.
-        key.extend_from_slice(&place.to_be_bytes());
+        key.extend_from_slice(&place.get().to_be_bytes());
     }
 }
 
@@ -437,9 +441,9 @@ fn put_text(text: &str, key: &mut Vec<u8>) {
 /// The numbers of the documents of a unit, by their places in it. In memory: four bytes for each where they were ordered.
 pub(crate) enum UnitNumbers {
     /// They are numbered by their places, from this on.
-    Consecutive(u32),
+    Consecutive(DocNumber),
     /// They are numbered so.
-    Reordered(Vec<u32>),
+    Reordered(Vec<DocNumber>),
 }
 
 impl UnitNumbers {
@@ -450,20 +454,20 @@ impl UnitNumbers {
     ) -> Result<Self, EngineError> {
         let (first, end) = (catalogue.base(unit), catalogue.base(unit + 1));
         if ctx.order.is_none() {
-            return Ok(UnitNumbers::Consecutive(first));
+            return Ok(UnitNumbers::Consecutive(DocNumber::new(first)));
         }
         let mut numbers = RandomAccess::new(Run::open(&ctx.file(NUMBERS), label(ctx))?);
-        (first..end)
-            .map(|place| read_u32(&mut numbers, place))
-            .collect::<Result<_, _>>()
+        InputPlace::range(first, end)
+            .map(|place| Ok(DocNumber::from_le_bytes(numbers.record(place.into())?)))
+            .collect::<Result<_, EngineError>>()
             .map(UnitNumbers::Reordered)
     }
 
     /// The number of the document at a place of the unit.
-    pub(crate) fn of(&self, place: u32) -> u32 {
+    pub(crate) fn of(&self, local: u32) -> DocNumber {
         match self {
-            UnitNumbers::Consecutive(first) => first + place,
-            UnitNumbers::Reordered(numbers) => numbers[place as usize],
+            UnitNumbers::Consecutive(first) => *first + local,
+            UnitNumbers::Reordered(numbers) => numbers[local as usize],
         }
     }
 }
@@ -482,18 +486,27 @@ impl PlaceMap {
     }
 
     /// The place of a document in the input; documents to compare with come first there, too.
-    pub(crate) fn place(&mut self, number: u32) -> Result<u32, EngineError> {
-        self.0.as_mut().map_or(Ok(number), |[places, _]| read_u32(places, number))
+    pub(crate) fn place(&mut self, document: DocNumber) -> Result<InputPlace, EngineError> {
+        match &mut self.0 {
+            None => Ok(InputPlace::new(document.get())),
+            Some([places, _]) => Ok(InputPlace::from_le_bytes(places.record(document.into())?)),
+        }
     }
 
     /// The number of the document at a place of the input.
-    pub(crate) fn number(&mut self, place: u32) -> Result<u32, EngineError> {
-        self.0.as_mut().map_or(Ok(place), |[_, numbers]| read_u32(numbers, place))
+    pub(crate) fn number(&mut self, place: InputPlace) -> Result<DocNumber, EngineError> {
+        match &mut self.0 {
+            None => Ok(DocNumber::new(place.get())),
+            Some([_, numbers]) => Ok(DocNumber::from_le_bytes(numbers.record(place.into())?)),
+        }
     }
 
     /// `(place, number)` of documents, in the order of the input.
-    pub(crate) fn of(&mut self, documents: &[u32]) -> Result<Vec<(u32, u32)>, EngineError> {
-        let mut all: Vec<(u32, u32)> = documents
+    pub(crate) fn of(
+        &mut self,
+        documents: &[DocNumber],
+    ) -> Result<Vec<(InputPlace, DocNumber)>, EngineError> {
+        let mut all: Vec<(InputPlace, DocNumber)> = documents
             .iter()
             .map(|&document| Ok((self.place(document)?, document)))
             .collect::<Result<_, EngineError>>()?;
@@ -505,14 +518,10 @@ impl PlaceMap {
     }
 }
 
-fn read_u32(access: &mut RandomAccess, index: u32) -> Result<u32, EngineError> {
-    Ok(u32::from_le_bytes(access.record(index.into())?.try_into().expect("four bytes")))
-}
-
 #[cfg(test)]
 mod tests {
     use crate::JobRecipe;
-    use crate::tests::context::StageTest;
+    use crate::tests::context::{StageTest, doc, place};
     use crate::tests::recipe;
     use proptest::prelude::*;
 
@@ -591,14 +600,15 @@ mod tests {
         let test = ordered("date");
         let ctx = test.sketched();
         let mut map = PlaceMap::open(&ctx).unwrap();
-        let places = [0, 1, 2, 3, 4].map(|number| map.place(number).unwrap());
-        assert_eq!(places, [4, 0, 2, 3, 1]);
+        let places = [0, 1, 2, 3, 4].map(|number| map.place(doc(number)).unwrap());
+        assert_eq!(places, [4, 0, 2, 3, 1].map(place));
         for (number, place) in (0..).zip(places) {
-            assert_eq!(map.number(place).unwrap(), number);
+            assert_eq!(map.number(place).unwrap(), doc(number));
         }
-        assert_eq!(map.of(&[0, 1, 4]).unwrap(), [(0, 1), (1, 4), (4, 0)]);
+        let expected = [(0, 1), (1, 4), (4, 0)].map(|(at, number)| (place(at), doc(number)));
+        assert_eq!(map.of(&[0, 1, 4].map(doc)).unwrap(), expected);
         let numbers = UnitNumbers::of_unit(&ctx, &Catalogue::load(&ctx).unwrap(), 0).unwrap();
-        assert_eq!([0, 1, 2, 3, 4].map(|place| numbers.of(place)), [1, 4, 2, 3, 0]);
+        assert_eq!([0, 1, 2, 3, 4].map(|local| numbers.of(local)), [1, 4, 2, 3, 0].map(doc));
     }
 
     #[test]
@@ -607,9 +617,9 @@ mod tests {
         let mut ctx = test.sketched();
         assert!(!order(&ctx).unwrap());
         let mut map = PlaceMap::open(&ctx).unwrap();
-        assert_eq!((map.place(7).unwrap(), map.number(7).unwrap()), (7, 7));
-        assert_eq!(map.of(&[3, 5]).unwrap(), [(3, 3), (5, 5)]);
-        assert_eq!(UnitNumbers::Consecutive(10).of(3), 13);
+        assert_eq!((map.place(doc(7)).unwrap(), map.number(place(7)).unwrap()), (place(7), doc(7)));
+        assert_eq!(map.of(&[doc(3), doc(5)]).unwrap(), [(place(3), doc(3)), (place(5), doc(5))]);
+        assert_eq!(UnitNumbers::Consecutive(doc(10)).of(3), doc(13));
         assert_eq!(done(&ctx).unwrap(), None);
         ctx.order = Some(Order::Id);
         assert!(PlaceMap::open(&ctx).is_err(), "nothing was ordered");

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use lookalike_corpus::{Item, LineReader, Lines};
+use lookalike_model::{DocNumber, InputPlace};
 use lookalike_text::extract::Extractor;
 
 use crate::catalogue::{Catalogue, Lookup};
@@ -23,7 +24,7 @@ pub(crate) fn read_samples(
     catalogue: &Catalogue,
     findings: &mut Findings,
 ) -> Result<(), EngineError> {
-    let mut wanted: Vec<u32> = findings
+    let mut wanted: Vec<DocNumber> = findings
         .samples
         .iter()
         .flat_map(|sample| [sample.a.number, sample.b.number])
@@ -55,10 +56,10 @@ pub(crate) fn read_samples(
 pub(crate) fn texts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
-    wanted: &[u32],
-) -> Result<HashMap<u32, String>, EngineError> {
+    wanted: &[DocNumber],
+) -> Result<HashMap<DocNumber, String>, EngineError> {
     let mut texts = HashMap::new();
-    let mut put = |document: u32, text: &str| {
+    let mut put = |document: DocNumber, text: &str| {
         let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
         texts.insert(document, text[..end].to_owned());
     };
@@ -80,12 +81,12 @@ pub(crate) fn texts(
     let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
     let wanted = PlaceMap::open(ctx)?.of(wanted)?;
     for view in catalogue.shards(ctx) {
-        let before = |end: u32| wanted.partition_point(|&(place, _)| place < end);
-        let mut wanted = &wanted[before(view.first)..before(view.first + view.records)];
+        let before = |end: InputPlace| wanted.partition_point(|&(place, _)| place < end);
+        let mut wanted = &wanted[before(view.first)..before(view.end())];
         let corpus = if view.reference { ctx.against.unwrap_or(ctx.corpus) } else { ctx.corpus };
         let mut reader = if wanted.is_empty() { continue } else { view.shard.open(corpus.options())? };
         let mut line_reader = LineReader::new(corpus.options());
-        let mut take = |document: u32, item: Item<'_>| {
+        let mut take = |document: DocNumber, item: Item<'_>| {
             if let Item::Document(found) = item {
                 put(document, extractor.extract(&found, ctx.content).text);
             }
@@ -122,7 +123,7 @@ pub(crate) fn texts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc};
     use crate::tests::{recipe, settings};
     use crate::{Settings, Spool};
     use std::collections::BTreeSet;
@@ -139,10 +140,10 @@ mod tests {
                 Settings { spool, ..settings() },
             );
             let ctx = test.sketched();
-            let found = texts(&ctx, &Catalogue::load(&ctx).unwrap(), &[0, 2, 3]).unwrap();
-            assert_eq!(found.keys().copied().collect::<BTreeSet<u32>>(), BTreeSet::from([0, 2, 3]));
-            assert_eq!((found[&0].as_str(), found[&2].as_str()), ("zero", "two"), "{spool:?}");
-            assert!(found[&3].len() == SAMPLE_BYTES - 1 && long.starts_with(found[&3].as_str()));
+            let found = texts(&ctx, &Catalogue::load(&ctx).unwrap(), &[0, 2, 3].map(doc)).unwrap();
+            assert_eq!(found.keys().copied().collect::<BTreeSet<_>>(), BTreeSet::from([0, 2, 3].map(doc)));
+            assert_eq!((found[&doc(0)].as_str(), found[&doc(2)].as_str()), ("zero", "two"), "{spool:?}");
+            assert!(found[&doc(3)].len() == SAMPLE_BYTES - 1 && long.starts_with(found[&doc(3)].as_str()));
         }
     }
 }

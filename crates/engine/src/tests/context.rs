@@ -3,17 +3,19 @@
 use std::path::Path;
 
 use lookalike_corpus::Corpus;
+use lookalike_model::{
+    Candidate, DocNumber, InputPlace, Measured, NodeId, Pair, Removal, SharedKeys, VerifiedPair,
+};
 use lookalike_store::file::RunWriter;
-use lookalike_store::sort::{Codec, couple};
+use lookalike_store::sort::Codec;
 
 use super::{job, settings};
 use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::stages::collapse::ClassCounts;
 use crate::stages::group::CandidateCounts;
-use crate::stages::verify::star::Removal;
 use crate::stages::verify::tally::Tally;
-use crate::stages::verify::{PairFlags, Pairs, Removals};
+use crate::stages::verify::{Pairs, Removals};
 use crate::stages::write::{StageCounts, dedup};
 use crate::walk::Watch;
 use crate::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings};
@@ -101,6 +103,28 @@ impl StageTest {
     }
 }
 
+/// The document of this number.
+pub(crate) fn doc(number: u32) -> DocNumber {
+    DocNumber::new(number)
+}
+
+/// The place of this number.
+pub(crate) fn place(number: u32) -> InputPlace {
+    InputPlace::new(number)
+}
+
+/// The node of this number.
+pub(crate) fn node(number: u32) -> NodeId {
+    NodeId::new(number)
+}
+
+/// A candidate of two documents that share so many keys by the first method.
+pub(crate) fn candidate((a, b): (u32, u32), keys: u32) -> Candidate {
+    let mut shared = SharedKeys::default();
+    shared[0] = keys;
+    Candidate { pair: Pair::new(doc(a), doc(b)), shared }
+}
+
 /// JSON lines of texts, whose ids are `d0`, `d1` and so on.
 pub(crate) fn as_lines(texts: &[&str]) -> String {
     let line = |(n, text): (usize, &&str)| format!("{{\"id\":\"d{n}\",\"text\":\"{text}\"}}\n");
@@ -120,20 +144,27 @@ pub(crate) fn stage_counts() -> StageCounts {
 pub(crate) fn decide_removals(ctx: &Context<'_>, removals: &[(u32, u32, f64)]) {
     let mut writer = RunWriter::create(&ctx.file("b000000.decided"), Removals::label(ctx)).unwrap();
     for &(document, witness, similarity) in removals {
-        let mut bytes = [0; 20];
-        Removals.put(Removals::item(Removal { document, witness, similarity, via: witness }), &mut bytes);
+        let (document, witness, mut bytes) = (doc(document), doc(witness), [0; Removal::WIDTH]);
+        Removals.put(Removal { document, witness, similarity, via: witness }, &mut bytes);
         writer.push(&bytes).unwrap();
     }
     writer.finish().unwrap();
 }
 
-/// Writes pairs as if verification had decided them: two documents, the similarity both ways, and flags.
-pub(crate) fn decide_pairs(ctx: &Context<'_>, pairs: &[(u32, u32, f64, f64, PairFlags)]) {
+/// Writes pairs as if verification had measured them.
+pub(crate) fn decide_pairs(ctx: &Context<'_>, pairs: &[VerifiedPair]) {
     let mut writer = RunWriter::create(&ctx.file("b000000.decided"), Pairs::label(ctx)).unwrap();
-    for &(a, b, forward, backward, flags) in pairs {
-        let mut bytes = [0; 26];
-        Pairs.put((couple(a, b), forward.to_bits(), backward.to_bits(), flags), &mut bytes);
+    for &pair in pairs {
+        let mut bytes = [0; VerifiedPair::WIDTH];
+        Pairs.put(pair, &mut bytes);
         writer.push(&bytes).unwrap();
     }
     writer.finish().unwrap();
+}
+
+/// Two documents whose similarity is `forward` one way and `backward` the other, accepted by the methods of these bits; from 0.8 on they are
+/// near.
+pub(crate) fn verified((a, b): (u32, u32), forward: f64, backward: f64, methods: u8) -> VerifiedPair {
+    let measured = Measured { forward, backward, reached: forward >= 0.8, reached_back: backward >= 0.8 };
+    VerifiedPair::new(Pair::ordered(doc(a), doc(b)), measured, methods)
 }

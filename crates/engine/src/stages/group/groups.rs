@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use lookalike_hash as hash;
 use lookalike_methods::{Abilities, Member, Method};
-use lookalike_store::sort::couple;
+use lookalike_model::{DocNumber, Pair};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::error::EngineError;
@@ -43,7 +43,11 @@ const LARGE_GROUP: usize = if cfg!(test) { 64 } else { 4096 };
 const SAMPLED_PAIRS: u64 = 1024;
 
 /// A document and the tag of the key that it is in a group by.
-pub(crate) type Tagged = (u32, u32);
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Tagged {
+    pub(crate) document: DocNumber,
+    pub(crate) tag: u32,
+}
 
 /// Takes a part of a group.
 type PartVisitor<'e, 'c, H> = dyn FnMut(&mut Groups<'c, H>, &mut [Tagged]) -> Result<(), EngineError> + 'e;
@@ -60,29 +64,29 @@ pub(crate) struct MemberFacts {
 /// Gives a group access to its documents, and takes its pairs.
 pub(crate) trait GroupHost {
     /// Returns the length and the payload hash of a document.
-    fn facts(&self, document: u32) -> MemberFacts;
+    fn facts(&self, document: DocNumber) -> MemberFacts;
 
     /// Returns the record of a document: the lengths and payloads of all methods.
-    fn record(&mut self, document: u32) -> Result<&[u8], EngineError>;
+    fn record(&mut self, document: DocNumber) -> Result<&[u8], EngineError>;
 
-    /// Documents with lower numbers are there to be compared with.
-    fn references(&self) -> u32;
+    /// True for a document that is only there to be compared with.
+    fn is_reference(&self, document: DocNumber) -> bool;
 
     /// Two corpora are compared: a pair has a document of each.
     fn compares(&self) -> bool;
 
     /// Returns two flags, used where two corpora are compared: the document, or one that it stands for, is on the left side;
     /// and on the right side.
-    fn sides(&self, document: u32) -> [bool; 2];
+    fn sides(&self, document: DocNumber) -> [bool; 2];
 
     /// Refuses a group of so many documents that is about to propose about so many pairs, if there is no room for them.
     fn check_room(&self, documents: usize, pairs: u64) -> Result<(), EngineError>;
 
     /// Takes a pair whose earlier document is found by the later; where no key only asks, any pair.
-    fn pair(&mut self, pair: u64) -> Result<(), EngineError>;
+    fn pair(&mut self, pair: Pair) -> Result<(), EngineError>;
 
     /// Takes a pair whose later document is found by the earlier, where some keys only ask.
-    fn pair_back(&mut self, pair: u64) -> Result<(), EngineError>;
+    fn pair_back(&mut self, pair: Pair) -> Result<(), EngineError>;
 
     /// Groups that stay too large are written down, and propose nothing.
     fn writes_giants(&self) -> bool;
@@ -181,7 +185,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
             return None;
         }
         let count =
-            |side: usize| group.iter().filter(|(document, _)| self.host.sides(*document)[side]).count();
+            |side: usize| group.iter().filter(|member| self.host.sides(member.document)[side]).count();
         Some(count(LEFT) * count(RIGHT))
     }
 
@@ -193,7 +197,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         }
     }
 
-    fn length(&self, document: u32) -> u32 {
+    fn length(&self, document: DocNumber) -> u32 {
         self.host.facts(document).length
     }
 
@@ -208,11 +212,11 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         }
         // By length, the longest partner of a document bounds all behind it. Where not even the next one is
         // in reach, no pair crosses, and the two sides are groups of their own.
-        group.sort_unstable_by_key(|&(document, _)| (self.length(document), document));
+        group.sort_unstable_by_key(|member| (self.length(member.document), member.document));
         let mut start = 0;
         for index in 1..=group.len() {
-            let reach = self.rules.longest_partner(self.length(group[index - 1].0));
-            if group.get(index).is_none_or(|&(next, _)| self.length(next) > reach) {
+            let reach = self.rules.longest_partner(self.length(group[index - 1].document));
+            if group.get(index).is_none_or(|next| self.length(next.document) > reach) {
                 self.part(&mut group[start..index], fresh)?;
                 start = index;
             }
@@ -224,8 +228,8 @@ impl<'c, H: GroupHost> Groups<'c, H> {
     /// like.
     fn pair_asymmetric(&mut self, group: &mut [Tagged], fresh: bool) -> Result<(), EngineError> {
         let rules = self.rules;
-        group.sort_unstable_by_key(|&(document, tag)| (rules.is_query_only(tag), document));
-        let found = group.partition_point(|&(_, tag)| !rules.is_query_only(tag));
+        group.sort_unstable_by_key(|member| (rules.is_query_only(member.tag), member.document));
+        let found = group.partition_point(|member| !rules.is_query_only(member.tag));
         if found.saturating_mul(group.len()) > self.limit.saturating_mul(self.limit) {
             return self.giant(&mut group[..found], fresh);
         }
@@ -247,32 +251,36 @@ impl<'c, H: GroupHost> Groups<'c, H> {
 
     /// Proposes two documents of a group, unless they cannot be like each other.
     fn pair(&mut self, a: Tagged, b: Tagged) -> Result<(), EngineError> {
-        let (earlier, later) = if a.0 < b.0 { (a, b) } else { (b, a) };
+        let (earlier, later) = if a.document < b.document { (a, b) } else { (b, a) };
         let wanted = match self.host.compares() {
-            true => self.are_across(earlier.0, later.0),
+            true => self.are_across(earlier.document, later.document),
             // Two documents that are only there to be compared with need no comparison.
-            false => later.0 >= self.host.references(),
+            false => !self.host.is_reference(later.document),
         };
-        if earlier.0 == later.0 || !wanted {
+        if earlier.document == later.document || !wanted {
             return Ok(());
         }
-        let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
-        if !self.rules.plausible(member(earlier), member(later)) {
+        if !self.rules.plausible(self.member(earlier), self.member(later)) {
             return Ok(());
         }
-        let couple = couple(earlier.0, later.0);
-        if !self.rules.is_query_only(earlier.1) {
-            self.host.pair(couple)?;
+        let pair = Pair::ordered(earlier.document, later.document);
+        if !self.rules.is_query_only(earlier.tag) {
+            self.host.pair(pair)?;
         }
-        if self.rules.query_keys.is_some() && !self.rules.is_query_only(later.1) {
-            self.host.pair_back(couple)
+        if self.rules.query_keys.is_some() && !self.rules.is_query_only(later.tag) {
+            self.host.pair_back(pair)
         } else {
             Ok(())
         }
     }
 
+    /// A document of a group as its method sees it.
+    fn member(&self, Tagged { document, tag }: Tagged) -> Member {
+        Member { length: self.length(document), tag }
+    }
+
     /// Two documents, or what they stand for, are on different sides.
-    fn are_across(&self, a: u32, b: u32) -> bool {
+    fn are_across(&self, a: DocNumber, b: DocNumber) -> bool {
         let [a, b] = [a, b].map(|document| self.host.sides(document));
         a[LEFT] && b[RIGHT] || b[LEFT] && a[RIGHT]
     }
@@ -285,9 +293,9 @@ impl<'c, H: GroupHost> Groups<'c, H> {
             self.host.check_room(group.len(), self.expected(group))?;
         }
         for (index, &one) in group.iter().enumerate() {
-            let reach = self.rules.longest_partner(self.length(one.0));
+            let reach = self.rules.longest_partner(self.length(one.document));
             for &other in &group[index + 1..] {
-                if self.length(other.0) > reach {
+                if self.length(other.document) > reach {
                     // By length, if there is a reach at all.
                     break;
                 }
@@ -304,12 +312,10 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         let place = |number: u64| (hash::mix(number) % group.len() as u64) as usize;
         let proposed = |number: &u64| {
             let (one, other) = (group[place(2 * number)], group[place(2 * number + 1)]);
-            let (short, long) =
-                if self.length(one.0) <= self.length(other.0) { (one, other) } else { (other, one) };
-            let member = |(document, tag): Tagged| Member { length: self.length(document), tag };
-            one.0.max(other.0) >= self.host.references()
-                && self.length(long.0) <= self.rules.longest_partner(self.length(short.0))
-                && self.rules.plausible(member(one), member(other))
+            let [a, b] = [one, other].map(|member| self.length(member.document));
+            !self.host.is_reference(one.document.max(other.document))
+                && a.max(b) <= self.rules.longest_partner(a.min(b))
+                && self.rules.plausible(self.member(one), self.member(other))
         };
         let share = (0..SAMPLED_PAIRS).filter(proposed).count() as u64;
         (u128::from(pairs) * u128::from(share) / u128::from(SAMPLED_PAIRS)) as u64
@@ -318,23 +324,23 @@ impl<'c, H: GroupHost> Groups<'c, H> {
     /// Proposes the pairs that have a document of each corpus.
     fn pairs_across(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
         let some = |side: usize| -> Vec<Tagged> {
-            group.iter().copied().filter(|(document, _)| self.host.sides(*document)[side]).collect()
+            group.iter().copied().filter(|member| self.host.sides(member.document)[side]).collect()
         };
         let (left, right) = (some(LEFT), some(RIGHT));
         // Of two documents that each stand for both sides, one pair is enough.
         let twins: Vec<bool> =
-            left.iter().map(|&(document, _)| self.host.sides(document) == [true; 2]).collect();
+            left.iter().map(|member| self.host.sides(member.document) == [true; 2]).collect();
         for (&one, twin) in left.iter().zip(twins) {
-            let length = self.length(one.0);
+            let length = self.length(one.document);
             let reach = self.rules.longest_partner(length);
             for &other in &right {
-                let far = match self.length(other.0) {
+                let far = match self.length(other.document) {
                     longer if longer > length => longer > reach,
                     shorter => length > self.rules.longest_partner(shorter),
                 };
                 // Both are in both lists, and are met from either end; the end with the lower number proposes
                 // them.
-                let again = twin && other.0 < one.0 && other.0 < self.host.references();
+                let again = twin && other.document < one.document && self.host.is_reference(other.document);
                 if !far && !again {
                     self.pair(one, other)?;
                 }
@@ -389,7 +395,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
         // One key of each member at a time: all of them at once could be many times the group.
         loop {
             parts.clear();
-            for (index, &(document, tag)) in group.iter().enumerate() {
+            for (index, &Tagged { document, tag }) in group.iter().enumerate() {
                 keys.clear();
                 splitting.split(entry.payload(self.host.record(document)?), tag, level, &mut keys);
                 parts.extend(keys.get(number).map(|&key| (key, index as u32)));
@@ -427,7 +433,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
     /// Proposes each member with those just before it by length, and with a few that all have in common; every pair
     /// once, since methods may count.
     fn some_pairs(&mut self, group: &mut [Tagged]) -> Result<(), EngineError> {
-        group.sort_unstable_by_key(|&(document, _)| (self.length(document), document));
+        group.sort_unstable_by_key(|member| (self.length(member.document), member.document));
         let landmarks = self.landmarks(group);
         for (index, &member) in group.iter().enumerate() {
             for &before in &group[index.saturating_sub(NEIGHBOURS)..index] {
@@ -448,7 +454,7 @@ impl<'c, H: GroupHost> Groups<'c, H> {
 
     /// Places of the members with the smallest payload hashes.
     fn landmarks(&self, group: &[Tagged]) -> Vec<usize> {
-        let mark = |&place: &usize| (self.host.facts(group[place].0).mark, group[place].0);
+        let mark = |&place: &usize| (self.host.facts(group[place].document).mark, group[place].document);
         let mut places: Vec<usize> = Vec::new();
         for place in 0..group.len() {
             places.push(place);
@@ -485,7 +491,7 @@ fn digest(group: &[Tagged]) -> u128 {
     // 64 members at a time: the hash is made for long input, and a call for each eight bytes would cost more
     // than these.
     for part in group.chunks(64) {
-        for (slot, &(document, tag)) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(part) {
+        for (slot, &Tagged { document, tag }) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(part) {
             *slot = (u64::from(document) << 32 | u64::from(tag)).to_le_bytes();
         }
         sum.update(&bytes[..8 * part.len()]);
@@ -499,9 +505,9 @@ mod tests {
     use crate::panel::Panel;
     use crate::recipe::Combine;
     use crate::recipe::{JobRecipe, Task};
+    use crate::tests::context::doc;
     use lookalike_methods::{Grouping, Page, QueryKeys, Score, Sketch, Splitting};
     use lookalike_model::Recipe;
-    use lookalike_store::sort::uncouple;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -512,23 +518,23 @@ mod tests {
     }
 
     impl GroupHost for LimitedHost {
-        fn facts(&self, document: u32) -> MemberFacts {
-            MemberFacts { length: 100, mark: document }
+        fn facts(&self, document: DocNumber) -> MemberFacts {
+            MemberFacts { length: 100, mark: document.get() }
         }
 
-        fn record(&mut self, _: u32) -> Result<&[u8], EngineError> {
+        fn record(&mut self, _: DocNumber) -> Result<&[u8], EngineError> {
             Ok(&[])
         }
 
-        fn references(&self) -> u32 {
-            0
+        fn is_reference(&self, _: DocNumber) -> bool {
+            false
         }
 
         fn compares(&self) -> bool {
             false
         }
 
-        fn sides(&self, _: u32) -> [bool; 2] {
+        fn sides(&self, _: DocNumber) -> [bool; 2] {
             [false; 2]
         }
 
@@ -546,12 +552,12 @@ mod tests {
             }
         }
 
-        fn pair(&mut self, _: u64) -> Result<(), EngineError> {
+        fn pair(&mut self, _: Pair) -> Result<(), EngineError> {
             self.pairs += 1;
             Ok(())
         }
 
-        fn pair_back(&mut self, _: u64) -> Result<(), EngineError> {
+        fn pair_back(&mut self, _: Pair) -> Result<(), EngineError> {
             Ok(())
         }
 
@@ -577,7 +583,7 @@ mod tests {
         let limits = Limits { max_group: 1 << 20, different: documents.into() };
         let seen = SeenGroups::new(&*entry.method);
         let mut groups = Groups::new(LimitedHost { room, pairs: 0 }, entry, limits, None, seen);
-        let mut group: Vec<Tagged> = (0..documents).map(|document| (document, 0)).collect();
+        let mut group = untagged(0..documents);
         groups.take(7, &mut group)?;
         Ok(groups.finish().0.pairs)
     }
@@ -681,40 +687,40 @@ mod tests {
     }
 
     impl GroupHost for &mut Recorder {
-        fn facts(&self, document: u32) -> MemberFacts {
-            let length = self.lengths.get(&document).copied().unwrap_or(100);
-            MemberFacts { length, mark: document.wrapping_mul(0x9e37_79b9) }
+        fn facts(&self, document: DocNumber) -> MemberFacts {
+            let length = self.lengths.get(&document.get()).copied().unwrap_or(100);
+            MemberFacts { length, mark: document.get().wrapping_mul(0x9e37_79b9) }
         }
 
-        fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+        fn record(&mut self, document: DocNumber) -> Result<&[u8], EngineError> {
             // A length of 4 bytes, and a payload that is the tens of the number.
-            self.record = vec![1, 0, 0, 0, (document / 10) as u8];
+            self.record = vec![1, 0, 0, 0, (document.get() / 10) as u8];
             Ok(&self.record)
         }
 
-        fn references(&self) -> u32 {
-            self.references
+        fn is_reference(&self, document: DocNumber) -> bool {
+            document.get() < self.references
         }
 
         fn compares(&self) -> bool {
             self.sides.is_some()
         }
 
-        fn sides(&self, document: u32) -> [bool; 2] {
-            self.sides.map_or([false; 2], |sides| sides(document))
+        fn sides(&self, document: DocNumber) -> [bool; 2] {
+            self.sides.map_or([false; 2], |sides| sides(document.get()))
         }
 
         fn check_room(&self, _: usize, _: u64) -> Result<(), EngineError> {
             Ok(())
         }
 
-        fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
-            self.pairs.push(uncouple(pair));
+        fn pair(&mut self, pair: Pair) -> Result<(), EngineError> {
+            self.pairs.push((pair.first().get(), pair.second().get()));
             Ok(())
         }
 
-        fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
-            self.back.push(uncouple(pair));
+        fn pair_back(&mut self, pair: Pair) -> Result<(), EngineError> {
+            self.back.push((pair.first().get(), pair.second().get()));
             Ok(())
         }
 
@@ -723,7 +729,7 @@ mod tests {
         }
 
         fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
-            self.giants.push(group.iter().map(|&(document, _)| document).collect());
+            self.giants.push(group.iter().map(|member| member.document.get()).collect());
             Ok(())
         }
 
@@ -752,7 +758,11 @@ mod tests {
     }
 
     fn untagged(documents: impl IntoIterator<Item = u32>) -> Vec<Tagged> {
-        documents.into_iter().map(|document| (document, 0)).collect()
+        documents.into_iter().map(|document| tagged((document, 0))).collect()
+    }
+
+    fn tagged((document, tag): (u32, u32)) -> Tagged {
+        Tagged { document: doc(document), tag }
     }
 
     /// The pairs of one group, in order.
@@ -875,7 +885,7 @@ mod tests {
     #[test]
     fn documents_that_cannot_be_alike_are_not_proposed() {
         let rules = Rules { same_tags: true, ..Rules::default() };
-        let group = [(1, 5), (2, 6), (3, 5), (4, 6)];
+        let group = [(1, 5), (2, 6), (3, 5), (4, 6)].map(tagged);
         assert_eq!(pairs_of(&mut Recorder::default(), rules, 100, &group), [(1, 3), (2, 4)]);
     }
 
@@ -930,7 +940,7 @@ mod tests {
     #[test]
     fn keys_that_only_ask_find_others_and_are_not_found() {
         // Documents 2 and 9 only ask.
-        let group = [(1, 0), (2, 1), (5, 0), (9, 1)];
+        let group = [(1, 0), (2, 1), (5, 0), (9, 1)].map(tagged);
         let mut recorder = Recorder::default();
         take(&mut recorder, Rules { asks: true, ..Rules::default() }, 100, None, &[(1, &group)]);
         let sorted = |pairs: &[(u32, u32)]| {
@@ -948,7 +958,7 @@ mod tests {
         let group = untagged(0..200);
         assert_eq!(digest(&group), digest(&group.clone()));
         assert_ne!(digest(&group), digest(&group[..199]));
-        assert_ne!(digest(&[(1, 0)]), digest(&[(1, 1)]));
+        assert_ne!(digest(&[tagged((1, 0))]), digest(&[tagged((1, 1))]));
         let mut seen = vec![0; 8];
         assert!(!mark_seen(&mut seen, 11));
         assert!(mark_seen(&mut seen, 11));

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use lookalike_model::{Candidate, DocNumber, Pair};
 use lookalike_store::file::RunWriter;
 use lookalike_store::sort::{Codec, Couples, RunLocation, Sorted, Sorter, existing};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::giants_name;
 use super::groups::{GroupHost, MemberFacts, Tagged};
 use super::sides::Sides;
-use super::{Candidate, giants_name};
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
@@ -103,23 +104,23 @@ impl<'c> JobGroupHost<'c> {
 }
 
 impl GroupHost for JobGroupHost<'_> {
-    fn facts(&self, document: u32) -> MemberFacts {
-        self.facts[document as usize]
+    fn facts(&self, document: DocNumber) -> MemberFacts {
+        self.facts[document.index()]
     }
 
-    fn record(&mut self, document: u32) -> Result<&[u8], EngineError> {
+    fn record(&mut self, document: DocNumber) -> Result<&[u8], EngineError> {
         self.lookup.record(document)
     }
 
-    fn references(&self) -> u32 {
-        self.catalogue.references()
+    fn is_reference(&self, document: DocNumber) -> bool {
+        self.catalogue.is_reference(document)
     }
 
     fn compares(&self) -> bool {
         self.sides.is_some()
     }
 
-    fn sides(&self, document: u32) -> [bool; 2] {
+    fn sides(&self, document: DocNumber) -> [bool; 2] {
         self.sides.as_ref().map_or([false; 2], |sides| [sides.has_left(document), sides.has_right(document)])
     }
 
@@ -139,12 +140,12 @@ impl GroupHost for JobGroupHost<'_> {
         }
     }
 
-    fn pair(&mut self, pair: u64) -> Result<(), EngineError> {
-        Ok(self.pairs.push(pair)?)
+    fn pair(&mut self, pair: Pair) -> Result<(), EngineError> {
+        Ok(self.pairs.push(pair.pack())?)
     }
 
-    fn pair_back(&mut self, pair: u64) -> Result<(), EngineError> {
-        Ok(self.back.as_mut().map_or(Ok(()), |back| back.push(pair))?)
+    fn pair_back(&mut self, pair: Pair) -> Result<(), EngineError> {
+        Ok(self.back.as_mut().map_or(Ok(()), |back| back.push(pair.pack()))?)
     }
 
     fn writes_giants(&self) -> bool {
@@ -153,8 +154,8 @@ impl GroupHost for JobGroupHost<'_> {
 
     fn giant(&mut self, group: &[Tagged]) -> Result<(), EngineError> {
         let Some(giants) = &mut self.giants else { return Ok(()) };
-        for &(document, _) in group {
-            giants.push(&(document + 1).to_le_bytes())?;
+        for member in group {
+            giants.push(&(member.document + 1).to_le_bytes())?;
         }
         Ok(giants.push(&0u32.to_le_bytes())?)
     }
@@ -169,10 +170,17 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::stages::collapse;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc};
     use crate::tests::recipe;
     use lookalike_store::file::Run;
-    use lookalike_store::sort::couple;
+
+    fn pair(a: u32, b: u32) -> Pair {
+        Pair::ordered(doc(a), doc(b))
+    }
+
+    fn tagged(document: u32, tag: u32) -> Tagged {
+        Tagged { document: doc(document), tag }
+    }
 
     /// Makes the host of the only method of a job whose documents are sketched and collapsed.
     fn with_host(test: &StageTest, work: impl FnOnce(&Context<'_>, JobGroupHost<'_>)) {
@@ -188,10 +196,10 @@ mod tests {
     fn facts_are_the_length_and_a_hash_of_the_payload() {
         let test = StageTest::new(recipe("md5"), &as_lines(&["one two three", "one two", "one two three"]));
         with_host(&test, |ctx, mut host| {
-            let [one, two, three] = [0, 1, 2].map(|document| host.facts(document));
+            let [one, two, three] = [0, 1, 2].map(|document| host.facts(doc(document)));
             assert_eq!([one.length, two.length, three.length], [3, 2, 3]);
             assert!(one.mark == three.mark && one.mark != two.mark);
-            let record = host.record(1).unwrap().to_vec();
+            let record = host.record(doc(1)).unwrap().to_vec();
             assert_eq!(record.len(), ctx.panel.width());
             assert_eq!(member_facts(&ctx.panel.proposers()[0], &record).length, 2);
         });
@@ -199,19 +207,19 @@ mod tests {
 
     #[test]
     fn pairs_are_sorted_and_each_is_there_once_unless_keys_are_counted() {
-        for (spec, expected) in [
-            ("md5", vec![couple(0, 1), couple(0, 2)]),
-            ("mod", vec![couple(0, 1), couple(0, 2), couple(0, 2)]),
-        ] {
+        for (spec, expected) in
+            [("md5", vec![pair(0, 1), pair(0, 2)]), ("mod", vec![pair(0, 1), pair(0, 2), pair(0, 2)])]
+        {
             let test = StageTest::new(recipe(spec), &as_lines(&["one", "two", "three"]));
             with_host(&test, |ctx, mut host| {
                 assert_eq!(ctx.panel.proposers()[0].abilities().counts_keys(), spec == "mod");
-                for pair in [(0, 2), (0, 1), (0, 2)] {
-                    host.pair(couple(pair.0, pair.1)).unwrap();
+                for (a, b) in [(0, 2), (0, 1), (0, 2)] {
+                    host.pair(pair(a, b)).unwrap();
                 }
                 let (mut pairs, back) = host.finish().unwrap();
                 assert!(back.is_none());
-                let found: Vec<u64> = std::iter::from_fn(|| pairs.next().unwrap()).collect();
+                let found: Vec<Pair> =
+                    std::iter::from_fn(|| pairs.next().unwrap()).map(Pair::unpack).collect();
                 assert_eq!(found, expected, "{spec}");
             });
         }
@@ -223,8 +231,8 @@ mod tests {
             StageTest::new(JobRecipe { task: Task::Pairs, ..recipe("md5") }, &as_lines(&["one", "two"]));
         with_host(&test, |ctx, mut host| {
             assert!(host.writes_giants() && !host.compares());
-            host.giant(&[(0, 5), (3, 6)]).unwrap();
-            host.giant(&[(1, 0)]).unwrap();
+            host.giant(&[tagged(0, 5), tagged(3, 6)]).unwrap();
+            host.giant(&[tagged(1, 0)]).unwrap();
             host.finish().unwrap();
             let mut records = Run::open(&ctx.file("giants0"), ctx.label("giants", 4)).unwrap().records();
             let mut found = Vec::new();
@@ -237,7 +245,7 @@ mod tests {
         let test = StageTest::new(recipe("md5"), &as_lines(&["one", "two"]));
         with_host(&test, |ctx, mut host| {
             assert!(!host.writes_giants());
-            host.giant(&[(0, 5)]).unwrap();
+            host.giant(&[tagged(0, 5)]).unwrap();
             assert!(!ctx.file("giants0").exists());
         });
     }
@@ -248,9 +256,9 @@ mod tests {
         let test = StageTest::against(recipe, &as_lines(&["a", "b"]), &as_lines(&["b", "c"]));
         with_host(&test, |_, host| {
             assert!(host.compares());
-            assert_eq!(host.references(), 2);
+            assert!(host.is_reference(doc(1)) && !host.is_reference(doc(2)));
             assert_eq!(
-                [0, 1, 3].map(|document| host.sides(document)),
+                [0, 1, 3].map(|document| host.sides(doc(document))),
                 [[true, false], [true, true], [false, true]]
             );
         });
@@ -277,11 +285,11 @@ mod tests {
         );
         with_host(&test, |ctx, mut host| {
             assert!(ctx.panel.proposers()[0].abilities().query_keys.is_some());
-            host.pair(couple(0, 1)).unwrap();
-            host.pair_back(couple(0, 2)).unwrap();
+            host.pair(pair(0, 1)).unwrap();
+            host.pair_back(pair(0, 2)).unwrap();
             let (mut pairs, back) = host.finish().unwrap();
-            assert_eq!((pairs.next().unwrap(), pairs.next().unwrap()), (Some(couple(0, 1)), None));
-            assert_eq!(back.unwrap().next().unwrap(), Some(couple(0, 2)));
+            assert_eq!((pairs.next().unwrap(), pairs.next().unwrap()), (Some(pair(0, 1).pack()), None));
+            assert_eq!(back.unwrap().next().unwrap(), Some(pair(0, 2).pack()));
         });
     }
 }

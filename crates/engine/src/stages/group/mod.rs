@@ -14,19 +14,19 @@ mod sides;
 use std::sync::atomic::Ordering;
 
 use lookalike_methods::DirectedKeyCounts;
+use lookalike_model::{Candidate, DocNumber, Pair, SharedKeys};
 use lookalike_store::bits::Bits;
 use lookalike_store::file::{Label, Records, Run, RunWriter};
 use lookalike_store::journal;
-use lookalike_store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing, uncouple};
+use lookalike_store::sort::{Codec, Couples, Posting, Postings, Rebased, Sorted, existing};
 use serde::{Deserialize, Serialize};
 
-use self::groups::{Groups, Limits, SeenGroups};
+use self::groups::{Groups, Limits, SeenGroups, Tagged};
 use self::job_groups::JobGroupHost;
 use crate::catalogue::Catalogue;
 use crate::context::{Context, remove_if_there};
 use crate::disk::forecast::DiskForecast;
 use crate::error::EngineError;
-use crate::panel::SharedKeys;
 use crate::stages::collapse;
 
 /// The counts of the stage, beside the candidates themselves.
@@ -38,46 +38,16 @@ pub(crate) struct CandidateCounts {
     pub(crate) giant_groups: u64,
 }
 
-/// Two documents that share keys.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Candidate {
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-    /// The number of keys that they share, by method.
-    pub(crate) shared: SharedKeys,
-}
-
-impl Candidate {
-    /// Bytes of a candidate that this many methods can propose.
-    pub(crate) fn width(methods: usize) -> usize {
-        8 + 4 * methods
-    }
-
-    /// Appends it for a file of [`Candidate::width`].
-    fn encode(&self, methods: usize, out: &mut Vec<u8>) {
-        for number in [self.a, self.b].iter().chain(&self.shared[..methods]) {
-            out.extend_from_slice(&number.to_le_bytes());
-        }
-    }
-
-    pub(crate) fn decode(bytes: &[u8]) -> Self {
-        let mut numbers = bytes.as_chunks().0.iter().map(|bytes| u32::from_le_bytes(*bytes));
-        let (a, b) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        let mut shared = SharedKeys::default();
-        shared.iter_mut().zip(numbers).for_each(|(slot, number)| *slot = number);
-        Candidate { a, b, shared }
-    }
-
-    pub(crate) fn label(ctx: &Context<'_>) -> Label {
-        ctx.label("candidates", Candidate::width(ctx.panel.proposers().len()))
-    }
+/// The label of files with candidates of the methods of this run.
+pub(crate) fn candidates_label(ctx: &Context<'_>) -> Label {
+    ctx.label("candidates", Candidate::width(ctx.panel.proposers().len()))
 }
 
 const FILE: &str = "candidates";
 
 /// The candidates, sorted.
 pub(crate) fn open_candidates(ctx: &Context<'_>) -> Result<Records, EngineError> {
-    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.records())
+    Ok(Run::open(&ctx.file(FILE), candidates_label(ctx))?.records())
 }
 
 /// The giant groups of a run that writes them down: numbers of documents, 0 between two groups (numbers count from 1).
@@ -99,7 +69,7 @@ fn method_pairs_name(method: usize) -> String {
 fn method_pairs_label(ctx: &Context<'_>) -> Label {
     match ctx.panel.proposers().len() {
         // What the only method proposes are the candidates.
-        1 => Candidate::label(ctx),
+        1 => candidates_label(ctx),
         _ => ctx.label("proposed", Candidate::width(1)),
     }
 }
@@ -156,7 +126,7 @@ impl PostingProgress {
 
 /// Number of the candidates.
 pub(crate) fn count_candidates(ctx: &Context<'_>) -> Result<u64, EngineError> {
-    Ok(Run::open(&ctx.file(FILE), Candidate::label(ctx))?.count())
+    Ok(Run::open(&ctx.file(FILE), candidates_label(ctx))?.count())
 }
 
 /// Takes candidates that were proposed elsewhere, in the order of their documents and each once, in place of finding them.
@@ -166,7 +136,7 @@ pub(crate) fn import_candidates(
     giant_groups: u64,
 ) -> Result<CandidateCounts, EngineError> {
     let methods = ctx.panel.proposers().len();
-    let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
+    let mut writer = RunWriter::create(&ctx.file(FILE), candidates_label(ctx))?;
     let (mut candidates, mut bytes) = (0, Vec::new());
     for candidate in given {
         bytes.clear();
@@ -208,7 +178,7 @@ fn propose_one(
     let proposer = &ctx.panel.proposers()[method];
     let mut groups = Groups::new(host, proposer, limits, skip, SeenGroups::new(&*proposer.method));
     let mut merge = Rebased::open(codec(ctx, method), &ctx.run_location("merged"), &runs)?;
-    let mut group: Vec<(u32, u32)> = Vec::new();
+    let mut group: Vec<Tagged> = Vec::new();
     let mut key = None;
     while let Some(packed) = merge.next()? {
         progress.step(ctx)?;
@@ -226,8 +196,9 @@ fn propose_one(
         }
         // A document may have a key twice. Postings are in the order of documents, so the
         // last one tells.
-        if group.last().is_none_or(|&(document, _)| document != posting.document) {
-            group.push((posting.document, posting.tag));
+        let member = Tagged { document: DocNumber::new(posting.document), tag: posting.tag };
+        if group.last().is_none_or(|last| last.document != member.document) {
+            group.push(member);
         }
     }
     if let Some(key) = key {
@@ -266,12 +237,12 @@ fn write_pairs(
 ) -> Result<u64, EngineError> {
     let mut writer = RunWriter::create(&ctx.file(&method_pairs_name(method)), method_pairs_label(ctx))?;
     let (mut count, mut bytes) = (0, Vec::new());
-    let mut put = |pair: u64, times: u32| -> Result<(), EngineError> {
-        let ((a, b), mut shared) = (uncouple(pair), SharedKeys::default());
+    let mut put = |pair: Pair, times: u32| -> Result<(), EngineError> {
+        let mut shared = SharedKeys::default();
         shared[0] = times;
         count += 1;
         bytes.clear();
-        Candidate { a, b, shared }.encode(1, &mut bytes);
+        Candidate { pair, shared }.encode(1, &mut bytes);
         Ok(writer.push(&bytes)?)
     };
     let mut pairs = CountedPairs::new(pairs)?;
@@ -281,7 +252,7 @@ fn write_pairs(
         let heads = [pairs.head, back.as_ref().and_then(|back| back.head)];
         let Some((pair, _)) = heads.iter().flatten().min() else { break };
         let of =
-            |head: Option<(u64, u32)>| head.filter(|(other, _)| other == pair).map_or(0, |(_, times)| times);
+            |head: Option<(Pair, u32)>| head.filter(|(other, _)| other == pair).map_or(0, |(_, times)| times);
         let [forward, backward] = heads.map(of);
         // Each direction is a question of its own, and enough keys in one of them are enough.
         if forward.max(backward) >= least {
@@ -302,13 +273,13 @@ fn write_pairs(
 /// Sorted pairs, each with the number of times that it comes.
 struct CountedPairs {
     pairs: Sorted<Couples>,
-    next: Option<u64>,
-    head: Option<(u64, u32)>,
+    next: Option<Pair>,
+    head: Option<(Pair, u32)>,
 }
 
 impl CountedPairs {
     fn new(mut pairs: Sorted<Couples>) -> Result<Self, EngineError> {
-        let next = pairs.next()?;
+        let next = pairs.next()?.map(Pair::unpack);
         let mut counted = CountedPairs { pairs, next, head: None };
         counted.advance()?;
         Ok(counted)
@@ -319,7 +290,7 @@ impl CountedPairs {
         // One pair is read ahead, because only the next one shows that the count of this one is final.
         while let Some(pair) = self.next.filter(|&next| self.head.is_none_or(|(head, _)| head == next)) {
             self.head = Some((pair, self.head.map_or(1, |(_, times)| times + 1)));
-            self.next = self.pairs.next()?;
+            self.next = self.pairs.next()?.map(Pair::unpack);
         }
         Ok(())
     }
@@ -332,7 +303,7 @@ fn adopt_single_method(ctx: &Context<'_>) -> Result<u64, EngineError> {
     if own.exists() {
         journal::rename(&own, &file)?;
     }
-    Ok(Run::open(&file, Candidate::label(ctx))?.count())
+    Ok(Run::open(&file, candidates_label(ctx))?.count())
 }
 
 /// Merges the pairs of all methods into the candidates; returns their number.
@@ -350,14 +321,14 @@ fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
     for source in &mut sources {
         heads.push(source.next()?.map(Candidate::decode));
     }
-    let mut writer = RunWriter::create(&ctx.file(FILE), Candidate::label(ctx))?;
+    let mut writer = RunWriter::create(&ctx.file(FILE), candidates_label(ctx))?;
     let (mut count, mut bytes) = (0u64, Vec::new());
     // Methods are few, so the least head is looked for among all of them; those that have the same pair go on
     // together.
-    while let Some((a, b)) = heads.iter().flatten().map(|head| (head.a, head.b)).min() {
+    while let Some(pair) = heads.iter().flatten().map(|head| head.pair).min() {
         let mut shared = SharedKeys::default();
         for (method, source) in sources.iter_mut().enumerate() {
-            if let Some(head) = heads[method].filter(|head| (head.a, head.b) == (a, b)) {
+            if let Some(head) = heads[method].filter(|head| head.pair == pair) {
                 shared[method] = head.shared[0];
                 heads[method] = source.next()?.map(Candidate::decode);
             }
@@ -368,7 +339,7 @@ fn merge(ctx: &Context<'_>) -> Result<u64, EngineError> {
         }
         count += 1;
         bytes.clear();
-        Candidate { a, b, shared }.encode(methods, &mut bytes);
+        Candidate { pair, shared }.encode(methods, &mut bytes);
         writer.push(&bytes)?;
     }
     writer.finish()?;
@@ -380,21 +351,16 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::recipe::{Combine, Task};
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc};
     use crate::tests::recipe;
-    use lookalike_store::sort::{Sorter, couple};
+    use lookalike_store::sort::Sorter;
 
-    #[test]
-    fn candidates_are_read_back() {
-        let candidate = Candidate { a: 7, b: 9, shared: [1, 0, 300_000, 0, 0, 0, 0, 0] };
-        let mut bytes = Vec::new();
-        candidate.encode(3, &mut bytes);
-        assert_eq!(bytes.len(), Candidate::width(3));
-        assert_eq!(Candidate::decode(&bytes), candidate);
+    fn pair(a: u32, b: u32) -> Pair {
+        Pair::ordered(doc(a), doc(b))
     }
 
     fn candidate(a: u32, b: u32, shared: &[u32]) -> Candidate {
-        let mut candidate = Candidate { a, b, shared: SharedKeys::default() };
+        let mut candidate = Candidate { pair: pair(a, b), shared: SharedKeys::default() };
         candidate.shared[..shared.len()].copy_from_slice(shared);
         candidate
     }
@@ -410,7 +376,7 @@ mod tests {
 
     fn sorted(ctx: &Context<'_>, name: &str, pairs: &[(u32, u32)]) -> Sorted<Couples> {
         let mut sorter = Sorter::new(ctx.run_location(name), Couples, 1 << 16);
-        pairs.iter().for_each(|&(a, b)| sorter.push(couple(a, b)).unwrap());
+        pairs.iter().for_each(|&(a, b)| sorter.push(pair(a, b).pack()).unwrap());
         sorter.sorted().unwrap()
     }
 
@@ -421,11 +387,11 @@ mod tests {
         let mut pairs =
             CountedPairs::new(sorted(&ctx, "pairs", &[(1, 2), (0, 5), (1, 2), (1, 2), (7, 8)])).unwrap();
         let mut found = Vec::new();
-        while let Some((pair, times)) = pairs.head {
-            found.push((uncouple(pair), times));
+        while let Some(counted) = pairs.head {
+            found.push(counted);
             pairs.advance().unwrap();
         }
-        assert_eq!(found, [((0, 5), 1), ((1, 2), 3), ((7, 8), 1)]);
+        assert_eq!(found, [(pair(0, 5), 1), (pair(1, 2), 3), (pair(7, 8), 1)]);
         assert_eq!(CountedPairs::new(sorted(&ctx, "none", &[])).unwrap().head, None);
     }
 
@@ -450,10 +416,10 @@ mod tests {
         adopt_single_method(&ctx).unwrap();
         let counts: Vec<_> = all(&ctx)
             .iter()
-            .map(|pair| (pair.a, pair.b, DirectedKeyCounts::unpack(pair.shared[0])))
-            .map(|(a, b, counts)| (a, b, counts.forward, counts.backward))
+            .map(|candidate| (candidate.pair, DirectedKeyCounts::unpack(candidate.shared[0])))
+            .map(|(pair, counts)| (pair, counts.forward, counts.backward))
             .collect();
-        assert_eq!(counts, [(0, 1, 2, 1), (1, 4, 0, 3)]);
+        assert_eq!(counts, [(pair(0, 1), 2, 1), (pair(1, 4), 0, 3)]);
     }
 
     #[test]
@@ -491,7 +457,7 @@ mod tests {
     const ROSES: [&str; 5] =
         ["roses tulips", "the roses tulips", "other flowers", "roses of tulips", "roses tulips"];
 
-    fn proposed(recipe: JobRecipe) -> (CandidateCounts, Vec<(u32, u32)>, Vec<u64>) {
+    fn proposed(recipe: JobRecipe) -> (CandidateCounts, Vec<Pair>, Vec<u64>) {
         let test = StageTest::new(recipe, &as_lines(&ROSES));
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
@@ -503,13 +469,13 @@ mod tests {
             Task::Dedup => Vec::new(),
             _ => giants(&ctx).unwrap().iter().map(Records::count).collect(),
         };
-        (counts, all(&ctx).iter().map(|pair| (pair.a, pair.b)).collect(), giants)
+        (counts, all(&ctx).iter().map(|candidate| candidate.pair).collect(), giants)
     }
 
     #[test]
     fn documents_that_share_a_key_become_candidates_unless_they_are_represented() {
         let (counts, pairs, _) = proposed(recipe("a0"));
-        assert_eq!(pairs, [(0, 1), (0, 3), (1, 3)]);
+        assert_eq!(pairs, [pair(0, 1), pair(0, 3), pair(1, 3)]);
         assert_eq!(counts, CandidateCounts { candidates: 3, giant_groups: 0 });
     }
 
@@ -517,7 +483,7 @@ mod tests {
     fn too_large_groups_propose_some_pairs_or_are_written_down() {
         let small = || JobRecipe { max_group: 2, ..recipe("a0") };
         let (counts, pairs, _) = proposed(small());
-        assert_eq!((counts.giant_groups, pairs), (1, vec![(0, 1), (0, 3), (1, 3)]));
+        assert_eq!((counts.giant_groups, pairs), (1, vec![pair(0, 1), pair(0, 3), pair(1, 3)]));
         let (counts, pairs, giants) = proposed(JobRecipe { task: Task::Pairs, ..small() });
         // Three documents and what ends them.
         assert_eq!((counts.giant_groups, pairs, giants), (1, vec![], vec![4]));

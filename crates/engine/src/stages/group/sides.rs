@@ -3,28 +3,29 @@
 //! Documents of the left side have the lowest numbers. Equal documents are one class, which its first document stands for: one of
 //! the left side may stand for documents of the right side as well, never the other way round.
 
+use lookalike_model::DocNumber;
 use lookalike_store::bits::Bits;
 
 use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::stages::collapse;
+use crate::stages::collapse::{self, ClassMember};
 
 /// A bit for each document of the left side.
 pub(crate) struct Sides {
-    /// The number of the first document of the right side.
-    right: u32,
+    /// The first document of the right side.
+    right: DocNumber,
     /// Documents of the left side with an equal one on the right side.
     both: Bits,
 }
 
 impl Sides {
     pub(crate) fn load(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Self, EngineError> {
-        let right = catalogue.references();
+        let right = DocNumber::new(catalogue.references());
         let mut both = Bits::new(right);
-        collapse::class_members(ctx, |leader, member| {
-            if leader < right && member >= right {
-                both.set(leader);
+        collapse::class_members(ctx, |ClassMember { class, document }| {
+            if class.leader() < right && document >= right {
+                both.set(class.leader());
             }
             Ok(())
         })?;
@@ -32,13 +33,13 @@ impl Sides {
     }
 
     /// The document, or one that it stands for, is on the left side.
-    pub(crate) fn has_left(&self, document: u32) -> bool {
+    pub(crate) fn has_left(&self, document: DocNumber) -> bool {
         // No look at classes: all that a document of the right side stands for has higher numbers still.
         document < self.right
     }
 
     /// The document, or one that it stands for, is on the right side.
-    pub(crate) fn has_right(&self, document: u32) -> bool {
+    pub(crate) fn has_right(&self, document: DocNumber) -> bool {
         document >= self.right || self.both.get(document)
     }
 }
@@ -55,7 +56,9 @@ mod tests {
         let catalogue = Catalogue::load(&ctx).unwrap();
         collapse::collapse(&ctx, &catalogue).unwrap();
         let sides = Sides::load(&ctx, &catalogue).unwrap();
-        (0..catalogue.len()).map(|document| [sides.has_left(document), sides.has_right(document)]).collect()
+        DocNumber::range(0, catalogue.len())
+            .map(|document| [sides.has_left(document), sides.has_right(document)])
+            .collect()
     }
 
     #[test]

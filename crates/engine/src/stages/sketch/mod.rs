@@ -38,7 +38,7 @@ use crate::context::{Context, RereadAccess};
 use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
 use crate::pipeline::{self, Batch, BufferPool, HEAVY, Record, Unit, Weight};
-use crate::recipe::{Keep, Order, Task, Within};
+use crate::recipe::{ExtraFields, Order, Task, Within};
 use crate::text_analysis::TextAnalyses;
 
 /// The fixed-width record kept for each document.
@@ -559,7 +559,7 @@ impl SketchBuffers {
             let reason = Reason::Broken(NO_WORD.to_owned());
             return out.reject(ctx, number.into(), document.place.position, &reason, Some(document.id));
         }
-        let group = Group::of(ctx.within.as_ref(), &ctx.keep, document, &ctx.secret);
+        let group = Group::of(ctx.within.as_ref(), ctx.extras, document, &ctx.secret);
         let mut row = Row {
             words: features.len() as u32,
             text: text.len() as u32,
@@ -570,8 +570,7 @@ impl SketchBuffers {
             length: document.raw.map_or(0, |raw| raw.len() as u32),
             ..Row::default()
         };
-        let field = matches!(ctx.keep, Keep::Field { .. }).then(|| document.extras.get(0)).flatten();
-        put_names(&mut out.names, document.id, document.url, field);
+        put_names(&mut out.names, document.id, document.url, ctx.extras.keep(document));
         out.ordered_by(ctx, Some(document));
         if !features.is_empty() {
             row.digest = group.digest(features, &ctx.secret);
@@ -621,7 +620,7 @@ impl SketchBuffers {
     fn reread(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
         self.analyses.start_text();
-        let group = Group::of(ctx.within.as_ref(), &ctx.keep, document, &ctx.secret);
+        let group = Group::of(ctx.within.as_ref(), ctx.extras, document, &ctx.secret);
         let digest = group.digest(self.analyses.words(text), &ctx.secret);
         (digest, ctx.measure.symbols(self.analyses.measuring(text), &mut self.symbols))
     }
@@ -670,10 +669,7 @@ impl SketchedBatch {
     /// Notes the value that a document is ordered by, where that is a field; a rejected record has none.
     fn ordered_by(&mut self, ctx: &Context<'_>, document: Option<&Document<'_>>) {
         let Some(Order::Field(_)) = ctx.order else { return };
-        // It comes behind the other fields that are asked for.
-        let keep = usize::from(matches!(ctx.keep, Keep::Field { .. }));
-        let within = usize::from(matches!(ctx.within, Some(Within::Field(_))));
-        let value = document.and_then(|document| document.extras.get(keep + within));
+        let value = document.and_then(|document| ctx.extras.order(document));
         let length = value.map_or(NO_FIELD, |value| value.len() as u32);
         self.values.extend_from_slice(&length.to_le_bytes());
         self.values.extend_from_slice(value.unwrap_or_default().as_bytes());
@@ -719,7 +715,12 @@ pub(crate) struct Group {
 
 impl Group {
     /// The group of a document.
-    pub(crate) fn of(by: Option<&Within>, keep: &Keep, document: &Document<'_>, secret: &Secret) -> Self {
+    pub(crate) fn of(
+        by: Option<&Within>,
+        extras: ExtraFields,
+        document: &Document<'_>,
+        secret: &Secret,
+    ) -> Self {
         match by {
             None => Group::default(),
             // Hosts have no case.
@@ -727,10 +728,7 @@ impl Group {
                 let lower = document.url.map(|url| host(url).to_ascii_lowercase());
                 Group::named(lower.as_deref(), secret)
             }
-            Some(Within::Field(_)) => {
-                let place = usize::from(matches!(keep, Keep::Field { .. }));
-                Group::named(document.extras.get(place), secret)
-            }
+            Some(Within::Field(_)) => Group::named(extras.within(document), secret),
         }
     }
 
@@ -837,7 +835,7 @@ mod tests {
     fn a_group_is_a_host_without_case_or_the_value_of_a_field() {
         let secret = Secret::new(5);
         let document = |url| Document::from_text("x", url, Media::Text, "words");
-        let of = |by: Option<&Within>, url| Group::of(by, &Keep::First, &document(url), &secret);
+        let of = |by: Option<&Within>, url| Group::of(by, ExtraFields::default(), &document(url), &secret);
         assert_eq!(of(None, Some("http://a.org")), Group::default());
         let host = |url| of(Some(&Within::Host), url);
         assert_eq!(host(Some("http://A.org/x")), host(Some("https://a.ORG:8080/y")));

@@ -1,27 +1,23 @@
 //! One part of a bucket: its candidates are measured, its documents decided.
 
 use lookalike_methods::Score;
-use lookalike_model::{Similarity, Threshold};
+use lookalike_model::{DocNumber, NodeId, Pair, Removal, SharedKeys, Similarity, Threshold, VerifiedPair};
 use lookalike_store::file::RunWriter;
-use lookalike_store::sort::{Codec, couple};
+use lookalike_store::sort::Codec;
 use rayon::prelude::*;
 
 use super::neighbours::NeighbourLists;
 use super::parts::Part;
 use super::sets::Resident;
-use super::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
+use super::star::{self, Adjacency, Contender, Edge, Judge, MeasuredNeighbour, Neighbour, Star};
 use super::tally::{Sample, Tally};
-use super::{NEAR, NEAR_BACK, PairFlags, Pairs, Removal, measures_all};
+use super::{Pairs, measures_all};
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::keep_order::KeepOrder;
 use crate::measure::{Measure, Measured};
 use crate::recipe::{ClusterRule, Task};
-use crate::stages::group::Candidate;
-
-/// A pair as its file has it.
-type PairItem = <Pairs as Codec>::Item;
 
 /// The results of a part.
 #[derive(Default)]
@@ -29,7 +25,7 @@ pub(super) struct PartResult {
     pub(super) tally: Tally,
     pub(super) removals: Vec<Removal>,
     /// The pairs that count, where those are asked for.
-    pub(super) pairs: Vec<PairItem>,
+    pub(super) pairs: Vec<VerifiedPair>,
 }
 
 /// Measures and decides the documents of a part.
@@ -49,76 +45,114 @@ impl PartJudge<'_> {
         lookup: &mut Lookup<'_>,
         keep_order: &KeepOrder,
     ) -> Result<PartResult, EngineError> {
-        let mut found = PartResult::default();
+        let PartJudge { ctx, part, .. } = *self;
+        let (mut found, nodes) = (PartResult::default(), part.documents.len());
         let PartResult { tally, pairs, .. } = &mut found;
-        if self.ctx.recipe.task.lists_pairs() {
-            self.measure(lookup, tally, |edge, flags| pairs.push(pair(&self.part.documents, &edge, flags)))?;
+        if ctx.recipe.task.lists_pairs() {
+            self.measure(lookup, tally, |edge, methods| {
+                pairs.push(verified(&part.documents, &edge, methods))
+            })?;
             return Ok(found);
         }
-        let mut edges = None;
-        if measures_all(self.ctx) {
-            let mut all = Vec::new();
-            self.measure(lookup, tally, |edge, _| all.push(edge))?;
-            edges = Some(all);
+        match ctx.recipe.cluster {
+            ClusterRule::Star => {
+                let neighbours = match measures_all(ctx) {
+                    true => self.measured_neighbours(lookup, tally)?,
+                    false => NeighbourLists::new(nodes, &part.pairs, |&pair| Neighbour::ends(pair)),
+                };
+                self.star(lookup, keep_order, neighbours, &mut found)?;
+            }
+            ClusterRule::Components => {
+                let neighbours = self.measured_neighbours(lookup, tally)?;
+                self.components(lookup, keep_order, neighbours, &mut found)?;
+            }
         }
-        self.decide(lookup, keep_order, edges, &mut found)?;
         Ok(found)
     }
 
-    /// Measures all candidates; hands over those that count.
+    /// Measures all candidates; lists those that count by both of their nodes.
+    fn measured_neighbours<N: Copy + Default + From<MeasuredNeighbour>>(
+        &self,
+        lookup: &mut Lookup<'_>,
+        tally: &mut Tally,
+    ) -> Result<NeighbourLists<N>, EngineError> {
+        let mut edges = Vec::new();
+        self.measure(lookup, tally, |edge, _| edges.push(edge))?;
+        // The edges go when the lists are there: both together are more than deciding takes.
+        Ok(NeighbourLists::new(self.part.documents.len(), &edges, Edge::ends))
+    }
+
+    /// Measures all candidates; hands over those that count, with the methods that accept them.
     fn measure(
         &self,
         lookup: &mut Lookup<'_>,
         tally: &mut Tally,
-        mut take: impl FnMut(Edge, PairFlags),
+        mut take: impl FnMut(Edge, u8),
     ) -> Result<(), EngineError> {
         let PartJudge { ctx, part, .. } = *self;
         let view = PairView::new(ctx, self.resident, None, lookup)?;
         let shared = |index: usize| part.shared.get(index).copied().unwrap_or_default();
         // A batch at a time, so that verdicts do not grow with the candidates of the part.
         for (number, pairs) in part.pairs.chunks(BATCH_PAIRS).enumerate() {
-            let candidate = |(index, &(a, b)): (usize, &(u32, u32))| Candidate {
-                a,
-                b,
+            // All documents of the part are in the view, so that nodes and indexes are the same.
+            let candidate = |(index, pair): (usize, &[NodeId; 2])| ViewCandidate {
+                pair: pair.map(|node| ViewIndex::from_index(node.index())),
                 shared: shared(number * BATCH_PAIRS + index),
             };
-            let candidates: Vec<Candidate> = pairs.iter().enumerate().map(candidate).collect();
-            measure(ctx, &candidates, &view, self.parallel, tally, |edge, flags| {
-                take(edge, flags);
+            let candidates: Vec<ViewCandidate> = pairs.iter().enumerate().map(candidate).collect();
+            measure(ctx, &candidates, &view, self.parallel, tally, |pair, measured, methods| {
+                let [a, b] = pair.map(|end| NodeId::from_index(end.index()));
+                take(Edge { a, b, measured }, methods);
                 Ok(())
             })?;
         }
         Ok(())
     }
 
-    /// Decides every document: by what was measured, or by measuring what is asked for.
-    fn decide(
+    /// All documents of the part in keep order, each with its node.
+    fn contenders(
         &self,
         lookup: &mut Lookup<'_>,
         keep_order: &KeepOrder,
-        edges: Option<Vec<Edge>>,
-        found: &mut PartResult,
+    ) -> Result<Vec<Contender>, EngineError> {
+        let Part { documents, members, .. } = self.part;
+        let own = documents.iter().enumerate().map(|(at, &document)| (document, NodeId::from_index(at)));
+        keep_order.contenders(lookup, own.chain(members.iter().copied()).collect())
+    }
+
+    /// Decides every document by the rule `star`; candidates among the neighbours are measured when they are asked for.
+    fn star(
+        &self,
+        lookup: &mut Lookup<'_>,
+        keep_order: &KeepOrder,
+        mut neighbours: NeighbourLists<Neighbour>,
+        PartResult { tally, removals, .. }: &mut PartResult,
     ) -> Result<(), EngineError> {
-        let PartJudge { ctx, part, resident, parallel } = *self;
-        let documents = &part.documents;
-        let own = documents.iter().enumerate().map(|(place, &document)| (document, place as u32));
-        let contenders = keep_order.contenders(lookup, own.chain(part.members.iter().copied()).collect())?;
-        let mut neighbours = match edges {
-            Some(edges) => NeighbourLists::new(documents.len(), &edges, Edge::ends),
-            None => NeighbourLists::new(documents.len(), &part.pairs, |&(a, b)| Neighbour::ends(a, b)),
-        };
-        let PartResult { tally, removals, .. } = found;
-        let mut judge = ResidentJudge { ctx, resident, floor: floor(ctx), parallel, tally };
-        let mut take = |removal| {
+        let contenders = self.contenders(lookup, keep_order)?;
+        self.judge(tally).star(&contenders, &mut neighbours, &mut |removal| {
             removals.push(removal);
             Ok(())
-        };
-        match ctx.recipe.cluster {
-            ClusterRule::Star => judge.star(&contenders, &mut neighbours, &mut take),
-            ClusterRule::Components => {
-                star::components(&contenders, &mut neighbours, documents, &mut judge, &mut take)
-            }
-        }
+        })
+    }
+
+    /// Decides every document by the rule `components`, from measured pairs.
+    fn components(
+        &self,
+        lookup: &mut Lookup<'_>,
+        keep_order: &KeepOrder,
+        mut neighbours: NeighbourLists<MeasuredNeighbour>,
+        PartResult { tally, removals, .. }: &mut PartResult,
+    ) -> Result<(), EngineError> {
+        let (contenders, leaders) = (self.contenders(lookup, keep_order)?, &self.part.documents);
+        star::components(&contenders, &mut neighbours, leaders, &mut self.judge(tally), &mut |removal| {
+            removals.push(removal);
+            Ok(())
+        })
+    }
+
+    fn judge<'t>(&self, tally: &'t mut Tally) -> ResidentJudge<'_, 't> {
+        let PartJudge { ctx, resident, parallel, .. } = *self;
+        ResidentJudge { ctx, resident, floor: floor(ctx), parallel, tally }
     }
 }
 
@@ -145,18 +179,18 @@ fn of_each<T: Sync, R: Default + Send>(
 /// Candidates that are measured before what came out is taken in.
 pub(super) const BATCH_PAIRS: usize = 1 << 18;
 
-/// A pair by the numbers of its documents.
-fn pair(documents: &[u32], edge: &Edge, flags: PairFlags) -> PairItem {
-    let pair = couple(documents[edge.a as usize], documents[edge.b as usize]);
-    (pair, edge.measured.forward.to_bits(), edge.measured.backward.to_bits(), flags)
+/// A pair by the numbers of its documents. Nodes are in the order of these.
+fn verified(documents: &[DocNumber], edge: &Edge, methods: u8) -> VerifiedPair {
+    let pair = Pair::ordered(documents[edge.a.index()], documents[edge.b.index()]);
+    VerifiedPair::new(pair, edge.measured, methods)
 }
 
 /// Writes pairs.
 pub(super) fn put_pairs(
-    pairs: impl IntoIterator<Item = PairItem>,
+    pairs: impl IntoIterator<Item = VerifiedPair>,
     writer: &mut RunWriter,
 ) -> Result<(), EngineError> {
-    let mut bytes = [0; 26];
+    let mut bytes = [0; VerifiedPair::WIDTH];
     pairs.into_iter().try_for_each(|pair| {
         Pairs.put(pair, &mut bytes);
         Ok(writer.push(&bytes)?)
@@ -165,15 +199,49 @@ pub(super) fn put_pairs(
 
 /// Writes a pair by the numbers of its documents.
 pub(super) fn put_pair(
-    documents: &[u32],
+    documents: &[DocNumber],
     edge: &Edge,
-    flags: PairFlags,
+    methods: u8,
     writer: &mut RunWriter,
 ) -> Result<(), EngineError> {
-    put_pairs([pair(documents, edge, flags)], writer)
+    put_pairs([verified(documents, edge, methods)], writer)
 }
 
-/// The documents that a measurement sees: one piece of a bucket, or two. Their places count on from the first piece to
+/// The index of a document in a [`PairView`], which is its node only where the view has all documents of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ViewIndex(u32);
+
+impl ViewIndex {
+    #[inline]
+    pub(super) fn new(index: u32) -> Self {
+        ViewIndex(index)
+    }
+
+    #[inline]
+    pub(super) fn from_index(index: usize) -> Self {
+        ViewIndex(index as u32)
+    }
+
+    #[inline]
+    pub(super) fn get(self) -> u32 {
+        self.0
+    }
+
+    #[inline]
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A candidate, by the indexes of its documents in a [`PairView`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ViewCandidate {
+    pub(super) pair: [ViewIndex; 2],
+    /// The number of keys that they share, by method.
+    pub(super) shared: SharedKeys,
+}
+
+/// The documents that a measurement sees: one piece of a bucket, or two. Their indexes count on from the first piece to
 /// the second.
 pub(super) struct PairView<'r> {
     first: &'r Resident,
@@ -199,63 +267,64 @@ impl<'r> PairView<'r> {
         Ok(PairView { first, second, width: ctx.panel.width(), withins })
     }
 
-    fn piece(&self, place: u32) -> (&'r Resident, usize) {
-        let place = place as usize;
+    fn piece(&self, index: ViewIndex) -> (&'r Resident, usize) {
+        let index = index.index();
         let front = self.first.documents().len();
         match self.second {
-            Some(second) if place >= front => (second, place - front),
-            _ => (self.first, place),
+            Some(second) if index >= front => (second, index - front),
+            _ => (self.first, index),
         }
     }
 
-    fn document(&self, place: u32) -> u32 {
-        let (piece, index) = self.piece(place);
+    fn document(&self, index: ViewIndex) -> DocNumber {
+        let (piece, index) = self.piece(index);
         piece.documents()[index]
     }
 
-    fn record(&self, place: u32) -> &[u8] {
-        let (piece, index) = self.piece(place);
+    fn record(&self, index: ViewIndex) -> &[u8] {
+        let (piece, index) = self.piece(index);
         piece.record(index, self.width)
     }
 
-    fn set(&self, place: u32) -> &[u64] {
-        let (piece, index) = self.piece(place);
+    fn set(&self, index: ViewIndex) -> &[u64] {
+        let (piece, index) = self.piece(index);
         piece.set(index)
     }
 
-    fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
+    fn compare(&self, measure: &Measure, [a, b]: [ViewIndex; 2], floor: Threshold) -> Option<Measured> {
         match self.second {
-            None => self.first.compare(measure, a, b, floor),
+            None => self.first.compare(measure, [a, b].map(ViewIndex::index), floor),
             // Bits are numbered within one piece, so that pieces that are compared with each other are never
             // divided.
             Some(_) => measure.compare(self.set(a), self.set(b), floor),
         }
     }
 
-    fn apart(&self, a: u32, b: u32) -> bool {
-        !self.withins.is_empty() && self.withins[a as usize] != self.withins[b as usize]
+    fn apart(&self, [a, b]: [ViewIndex; 2]) -> bool {
+        !self.withins.is_empty() && self.withins[a.index()] != self.withins[b.index()]
     }
 
     /// True unless a candidate need not be measured.
-    pub(super) fn promising(&self, ctx: &Context<'_>, &Candidate { a, b, ref shared }: &Candidate) -> bool {
-        !self.apart(a, b) && ctx.panel.promising(self.record(a), self.record(b), shared)
+    pub(super) fn promising(&self, ctx: &Context<'_>, candidate: &ViewCandidate) -> bool {
+        let ViewCandidate { pair, ref shared } = *candidate;
+        !self.apart(pair) && ctx.panel.promising(self.record(pair[0]), self.record(pair[1]), shared)
     }
 }
 
-/// Measures candidates that are named by their places in `view` and are not told apart; those that count go to `take`.
+/// Measures candidates of `view` that are not told apart; those that count go to `take`, with the methods that accept them.
 pub(super) fn measure(
     ctx: &Context<'_>,
-    candidates: &[Candidate],
+    candidates: &[ViewCandidate],
     view: &PairView<'_>,
     parallel: bool,
     tally: &mut Tally,
-    mut take: impl FnMut(Edge, PairFlags) -> Result<(), EngineError>,
+    mut take: impl FnMut([ViewIndex; 2], Measured, u8) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     let floor = floor(ctx);
     let compares = ctx.recipe.task == Task::Compare;
-    let judge = |&Candidate { a, b, ref shared }: &Candidate| -> Verdict {
+    let judge = |&ViewCandidate { pair: [a, b], ref shared }: &ViewCandidate| -> Verdict {
         if !ctx.recipe.verified {
-            if view.apart(a, b) {
+            if view.apart([a, b]) {
                 return Verdict::Unpromising;
             }
             let (one, two) = (view.record(a), view.record(b));
@@ -263,10 +332,10 @@ pub(super) fn measure(
             let score = ctx.panel.accept(one, two, shared, own);
             return score.map_or(Verdict::Unpromising, |score| Verdict::Measured(as_measured(score)));
         }
-        view.compare(&ctx.measure, a, b, floor).map_or(Verdict::TooFar, Verdict::Measured)
+        view.compare(&ctx.measure, [a, b], floor).map_or(Verdict::TooFar, Verdict::Measured)
     };
     // By whose word a pair counts matters only where methods are held against each other.
-    let flags_of = |&Candidate { a, b, ref shared }: &Candidate| -> PairFlags {
+    let methods_of = |&ViewCandidate { pair: [a, b], ref shared }: &ViewCandidate| -> u8 {
         let own = || own_score(ctx, view.set(a), view.set(b));
         match compares {
             true => {
@@ -275,23 +344,21 @@ pub(super) fn measure(
             false => 0,
         }
     };
-    let judge = |candidate: &Candidate| match judge(candidate) {
+    let judge = |candidate: &ViewCandidate| match judge(candidate) {
         Verdict::Unpromising => (Verdict::Unpromising, 0),
-        verdict => (verdict, flags_of(candidate)),
+        verdict => (verdict, methods_of(candidate)),
     };
     let verdicts = of_each(ctx, candidates, parallel, judge)?;
-    for (&Candidate { a, b, .. }, (verdict, flags)) in candidates.iter().zip(verdicts) {
+    for (&ViewCandidate { pair, .. }, (verdict, methods)) in candidates.iter().zip(verdicts) {
         let found = match verdict {
             Verdict::Unpromising => continue,
             Verdict::TooFar => None,
             Verdict::Measured(measured) => Some(measured),
         };
         let found = found.or(ctx.recipe.all.then_some(Measured::NONE));
-        count(ctx, tally, [view.document(a), view.document(b)], found);
+        count(ctx, tally, pair.map(|end| view.document(end)), found);
         if let Some(measured) = found.filter(|measured| measured.counts() || ctx.recipe.all) {
-            let near = if measured.reached { NEAR } else { 0 };
-            let back = if measured.reached_back { NEAR_BACK } else { 0 };
-            take(Edge { a, b, measured }, flags | near | back)?;
+            take(pair, measured, methods)?;
         }
     }
     Ok(())
@@ -309,7 +376,7 @@ enum Verdict {
 }
 
 /// Takes two documents into account that were measured, to the end or until they were seen to be too far apart.
-pub(super) fn count(ctx: &Context<'_>, tally: &mut Tally, [a, b]: [u32; 2], found: Option<Measured>) {
+pub(super) fn count(ctx: &Context<'_>, tally: &mut Tally, [a, b]: [DocNumber; 2], found: Option<Measured>) {
     tally.verified += 1;
     let Some(measured) = found else { return };
     let similarity = measured.forward.max(measured.backward);
@@ -382,7 +449,7 @@ impl ResidentJudge<'_, '_> {
     fn star(
         &mut self,
         contenders: &[Contender],
-        neighbours: &mut NeighbourLists,
+        neighbours: &mut NeighbourLists<Neighbour>,
         take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
         let mut star = Star::new(self.resident.documents().len(), contenders);
@@ -402,16 +469,16 @@ impl ResidentJudge<'_, '_> {
         &mut self,
         star: &Star,
         contenders: &[Contender],
-        neighbours: &mut NeighbourLists,
+        neighbours: &mut NeighbourLists<Neighbour>,
     ) -> Result<(), EngineError> {
-        let mut asked: Vec<(usize, u32)> = Vec::new();
+        let mut asked: Vec<(usize, NodeId)> = Vec::new();
         for contender in contenders.iter().filter(|contender| star.needs_neighbours(contender)) {
-            let places = neighbours.range_of(contender.node);
-            let entries = &neighbours.entries()[places.clone()];
+            let range = neighbours.range_of(contender.node);
+            let entries = &neighbours.entries()[range.clone()];
             let needs_similarity =
-                |entry: &Neighbour| !entry.measured && star.needs_similarity(contender, entry.node);
+                |entry: &Neighbour| entry.is_candidate() && star.needs_similarity(contender, entry.node());
             asked.extend(
-                places
+                range
                     .zip(entries)
                     .filter(|(_, entry)| needs_similarity(entry))
                     .map(|(at, _)| (at, contender.node)),
@@ -423,47 +490,50 @@ impl ResidentJudge<'_, '_> {
         asked.dedup();
         let entries = neighbours.entries();
         let (measure, resident, floor) = (&self.ctx.measure, self.resident, self.floor);
-        let compare = |&(at, node): &(usize, u32)| resident.compare(measure, node, entries[at].node, floor);
+        let compare = |&(at, node): &(usize, NodeId)| {
+            resident.compare(measure, [node, entries[at].node()].map(NodeId::index), floor)
+        };
         let found = of_each(self.ctx, &asked, self.parallel, compare)?;
         for ((at, node), measured) in asked.into_iter().zip(found) {
-            self.count(node, entries[at].node, measured);
+            self.count(node, entries[at].node(), measured);
             entries[at].set_measured(measured);
         }
         Ok(())
     }
 
-    fn count(&mut self, a: u32, b: u32, measured: Option<Measured>) {
-        let documents = [a, b].map(|place| self.resident.documents()[place as usize]);
+    fn count(&mut self, a: NodeId, b: NodeId, measured: Option<Measured>) {
+        let documents = [a, b].map(|node| self.resident.documents()[node.index()]);
         count(self.ctx, self.tally, documents, measured);
     }
 
-    fn hop(&mut self, a: u32, b: u32, floor: Threshold) -> Result<Option<Measured>, EngineError> {
+    fn hop(&mut self, a: NodeId, b: NodeId, floor: Threshold) -> Result<Option<Measured>, EngineError> {
         self.ctx.check()?;
         self.tally.hops += 1;
         let (ctx, resident) = (self.ctx, self.resident);
+        let indexes = [a, b].map(NodeId::index);
         if ctx.recipe.verified {
-            return Ok(resident.compare(&ctx.measure, a, b, floor));
+            return Ok(resident.compare(&ctx.measure, indexes, floor));
         }
         let width = ctx.panel.width();
-        let records = [a, b].map(|place| resident.record(place as usize, width));
-        let sets = [a, b].map(|place| resident.set(place as usize));
+        let records = indexes.map(|index| resident.record(index, width));
+        let sets = indexes.map(|index| resident.set(index));
         Ok(DocumentPair { records, sets }.compare(ctx, floor))
     }
 }
 
 impl Judge for ResidentJudge<'_, '_> {
-    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+    fn candidate(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
         self.ctx.check()?;
-        let measured = self.resident.compare(&self.ctx.measure, a, b, self.floor);
+        let measured = self.resident.compare(&self.ctx.measure, [a, b].map(NodeId::index), self.floor);
         self.count(a, b, measured);
         Ok(measured)
     }
 
-    fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+    fn near(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
         self.hop(a, b, self.ctx.measure.threshold)
     }
 
-    fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
+    fn any(&mut self, a: NodeId, b: NodeId) -> Result<f64, EngineError> {
         let measured = self.hop(a, b, Threshold::LOWEST)?;
         Ok(any(self.ctx, measured))
     }
@@ -475,7 +545,7 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::catalogue::Catalogue;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc, node, verified};
     use crate::tests::recipe;
 
     /// Twenty documents of which nothing matters but their numbers.
@@ -498,15 +568,17 @@ mod tests {
         let test = test(recipe);
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        let documents: Vec<u32> = (0..sets.len() as u32).map(|place| 10 + place).collect();
+        let documents: Vec<DocNumber> = DocNumber::range(10, 10 + sets.len() as u32).collect();
         let mut resident = Resident::new(documents.clone());
         let mut piece = Piece::default();
-        for (place, set) in (0..).zip(sets) {
+        for (index, set) in sets.iter().enumerate() {
             piece.values.extend_from_slice(set);
-            piece.ends.push((place, piece.values.len()));
+            piece.ends.push((index, piece.values.len()));
         }
         resident.take(piece);
-        let part = Part { documents, pairs: pairs.to_vec(), members: members.to_vec(), ..Part::default() };
+        let pairs = pairs.iter().map(|&(a, b)| [a, b].map(node)).collect();
+        let members = members.iter().map(|&(document, at)| (doc(document), node(at))).collect();
+        let part = Part { documents, pairs, members, ..Part::default() };
         let judge = PartJudge { ctx: &ctx, part: &part, resident: &resident, parallel };
         let keep_order = KeepOrder::new(&ctx, &catalogue).unwrap();
         judge.run(&mut Lookup::new(&ctx, &catalogue), &keep_order).unwrap()
@@ -518,7 +590,7 @@ mod tests {
     }
 
     fn removal(document: u32, witness: u32, similarity: f64, via: u32) -> Removal {
-        Removal { document, witness, similarity, via }
+        Removal { document: doc(document), witness: doc(witness), similarity, via: doc(via) }
     }
 
     #[test]
@@ -554,9 +626,9 @@ mod tests {
     #[test]
     fn pairs_that_reach_the_threshold_are_listed() {
         let found = judged(pairs_of(recipe("md5")), &sets(), &[(0, 1), (0, 2), (0, 3)], &[], false);
-        let near = NEAR | NEAR_BACK;
-        let item = |b, similarity: f64| (couple(10, b), similarity.to_bits(), similarity.to_bits(), near);
-        assert_eq!(found.pairs, [item(11, 19.0 / 21.0), item(12, 18.0 / 22.0)]);
+        let near = |b, similarity: f64| verified((10, b), similarity, similarity, 0);
+        assert_eq!(found.pairs, [near(11, 19.0 / 21.0), near(12, 18.0 / 22.0)]);
+        assert!(found.pairs.iter().all(|pair| pair.is_near() && pair.is_near_back()));
         assert!(found.removals.is_empty());
         assert_eq!((found.tally.verified, found.tally.reached), (3, 2));
     }
@@ -567,15 +639,16 @@ mod tests {
         let far: Vec<Vec<u64>> = vec![(0..20).collect(), (10..30).collect(), (50..70).collect()];
         let found = judged(recipe, &far, &[(0, 1), (0, 2)], &[], false);
         let third: f64 = 10.0 / 30.0;
-        let expected = [(couple(10, 11), third.to_bits(), third.to_bits(), 0), (couple(10, 12), 0, 0, 0)];
-        assert_eq!(found.pairs, expected);
+        assert_eq!(found.pairs, [verified((10, 11), third, third, 0), verified((10, 12), 0.0, 0.0, 0)]);
+        assert!(found.pairs.iter().all(|pair| !pair.is_near() && !pair.is_near_back()));
     }
 
     #[test]
     fn containment_may_reach_the_threshold_one_way() {
         let recipe = JobRecipe { similarity: Similarity::Containment, ..pairs_of(recipe("exact")) };
         let found = judged(recipe, &[(0..10).collect(), (0..40).collect()], &[(0, 1)], &[], false);
-        assert_eq!(found.pairs, [(couple(10, 11), 1f64.to_bits(), 0.25f64.to_bits(), NEAR)]);
+        assert_eq!(found.pairs, [verified((10, 11), 1.0, 0.25, 0)]);
+        assert!(found.pairs[0].is_near() && !found.pairs[0].is_near_back());
     }
 
     #[test]
@@ -627,31 +700,32 @@ mod tests {
         let test = test(recipe("md5"));
         let (ctx, mut tally) = (test.context(), Tally::default());
         let measured = Measured { forward: 0.2, backward: 0.9, reached: false, reached_back: true };
-        count(&ctx, &mut tally, [9, 4], Some(measured));
-        count(&ctx, &mut tally, [1, 2], None);
+        count(&ctx, &mut tally, [9, 4].map(doc), Some(measured));
+        count(&ctx, &mut tally, [1, 2].map(doc), None);
         assert_eq!((tally.verified, tally.reached), (2, 1));
-        assert_eq!(tally.random, [Sample { a: 4, b: 9, similarity: 0.9 }]);
+        assert_eq!(tally.random, [Sample { a: doc(4), b: doc(9), similarity: 0.9 }]);
         assert_eq!(tally.histogram.iter().sum::<u64>(), 1);
     }
 
     #[test]
-    fn places_of_a_view_count_on_to_its_second_piece() {
+    fn indexes_of_a_view_count_on_to_its_second_piece() {
         let test = test(recipe("md5"));
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let mut lookup = Lookup::new(&ctx, &catalogue);
-        let piece = |documents: Vec<u32>, set: Vec<u64>| {
-            let mut resident = Resident::new(documents);
+        let piece = |documents: &[u32], set: Vec<u64>| {
+            let mut resident = Resident::new(documents.iter().copied().map(doc).collect());
             resident.take(Piece { ends: vec![(0, set.len())], values: set });
             resident
         };
-        let (first, second) = (piece(vec![3, 5], vec![1, 2]), piece(vec![9], vec![1, 2, 3]));
+        let (first, second) = (piece(&[3, 5], vec![1, 2]), piece(&[9], vec![1, 2, 3]));
         let view = PairView::new(&ctx, &first, Some(&second), &mut lookup).unwrap();
-        assert_eq!([0, 1, 2].map(|place| view.document(place)), [3, 5, 9]);
-        assert_eq!((view.set(0), view.set(2)), (&[1, 2][..], &[1, 2, 3][..]));
-        let measured = view.compare(&ctx.measure, 0, 2, Threshold::LOWEST).unwrap();
+        let at = ViewIndex::new;
+        assert_eq!([0, 1, 2].map(|index| view.document(at(index))), [3, 5, 9].map(doc));
+        assert_eq!((view.set(at(0)), view.set(at(2))), (&[1, 2][..], &[1, 2, 3][..]));
+        let measured = view.compare(&ctx.measure, [0, 2].map(at), Threshold::LOWEST).unwrap();
         assert!((measured.forward - 2.0 / 3.0).abs() < 1e-12);
-        assert!(!view.apart(0, 2));
+        assert!(!view.apart([0, 2].map(at)));
     }
 
     #[test]
@@ -662,10 +736,11 @@ mod tests {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let mut lookup = Lookup::new(&ctx, &catalogue);
-        let resident = Resident::with_records(&ctx, &mut lookup, vec![0, 1, 2]).unwrap();
+        let resident = Resident::with_records(&ctx, &mut lookup, [0, 1, 2].map(doc).to_vec()).unwrap();
         let view = PairView::new(&ctx, &resident, None, &mut lookup).unwrap();
-        assert!(view.apart(0, 1) && view.apart(1, 2) && !view.apart(0, 2));
-        let candidate = |a, b| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
-        assert!(view.promising(&ctx, &candidate(0, 2)) && !view.promising(&ctx, &candidate(0, 1)));
+        let [near, far, other] = [[0, 2], [0, 1], [1, 2]].map(|pair| pair.map(ViewIndex::new));
+        assert!(view.apart(far) && view.apart(other) && !view.apart(near));
+        let candidate = |pair| ViewCandidate { pair, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
+        assert!(view.promising(&ctx, &candidate(near)) && !view.promising(&ctx, &candidate(far)));
     }
 }

@@ -31,9 +31,10 @@ use std::sync::{Mutex, PoisonError};
 
 use bucket::{PartJudge, PartResult};
 use lookalike_hash::SortBuffers;
+use lookalike_model::{Candidate, DocNumber, NodeId, Removal, VerifiedPair};
 use lookalike_store::bits::Bits;
 use lookalike_store::file::{Records, Run, RunWriter};
-use lookalike_store::sort::{Codec, Couples, couple, uncouple};
+use lookalike_store::sort::{Codec, Couples};
 use lookalike_store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
 #[cfg(test)]
 pub(crate) use neighbours::NeighbourLists;
@@ -42,7 +43,6 @@ use partition::{NONE, Partition};
 use parts::Part;
 use rayon::prelude::*;
 use sets::{Piece, Resident};
-use star::Removal;
 use tally::Tally;
 
 use crate::catalogue::{Catalogue, Lookup};
@@ -50,12 +50,11 @@ use crate::context::{Context, remove_if_there};
 use crate::error::EngineError;
 use crate::gather;
 use crate::keep_order::KeepOrder;
-use crate::panel::MOST_METHODS;
 use crate::pipeline::HEAVY;
 use crate::recipe::{ClusterRule, Task};
 use crate::reread::{Rereader, ShardReaders};
-use crate::stages::collapse;
-use crate::stages::group::{self, Candidate};
+use crate::stages::collapse::{self, ClassMember};
+use crate::stages::group;
 
 /// Most buckets that are filled in one pass: each has open files and a block being built.
 const MAX_OPEN_BUCKETS: usize = 48;
@@ -139,17 +138,17 @@ fn distribute(
         BUCKET_FILES.iter().try_for_each(|what| remove_if_there(&bucket_file(ctx, bucket, what)))?;
     }
     let place = |bucket: u32| buckets.binary_search(&bucket).ok();
-    let of = |document: u32| place(partition.bucket_of(document));
+    let of = |document: DocNumber| place(partition.bucket_of(document));
     let open = |what: &'static str, width: usize| -> Result<Vec<RunWriter>, EngineError> {
         let create =
             |&bucket: &u32| RunWriter::create(&bucket_file(ctx, bucket, what), ctx.label(what, width));
         Ok(buckets.iter().map(create).collect::<Result<_, _>>()?)
     };
-    let mut pairs = open("candidates", Candidate::label(ctx).width)?;
+    let mut pairs = open("candidates", group::candidates_label(ctx).width)?;
     let mut records = group::open_candidates(ctx)?;
     while let Some(bytes) = records.next()? {
         // Both documents of a candidate are in one component, and so in one bucket: the first tells it.
-        if let Some(place) = of(Candidate::decode(bytes).a) {
+        if let Some(place) = of(Candidate::decode(bytes).pair.first()) {
             pairs[place].push(bytes)?;
         }
     }
@@ -157,8 +156,8 @@ fn distribute(
     // time.
     pairs.into_iter().try_for_each(RunWriter::finish)?;
     let mut equals = open(Couples::KIND, Couples.width())?;
-    collapse::class_members(ctx, |leader, member| match of(leader) {
-        Some(place) => Ok(equals[place].push(&couple(leader, member).to_le_bytes())?),
+    collapse::class_members(ctx, |member| match of(member.class.leader()) {
+        Some(place) => Ok(equals[place].push(&member.pack().to_le_bytes())?),
         None => Ok(()),
     })?;
     equals.into_iter().try_for_each(RunWriter::finish)?;
@@ -166,7 +165,7 @@ fn distribute(
     let seekable = ShardReaders::is_seekable(catalogue);
     let buckets: Vec<u32> =
         buckets.iter().copied().filter(|&bucket| !seekable || partition.is_oversized(bucket)).collect();
-    let of = |document: u32| buckets.binary_search(&partition.bucket_of(document)).ok();
+    let of = |document: DocNumber| buckets.binary_search(&partition.bucket_of(document)).ok();
     let create = |&bucket: &u32| SpoolWriter::create(&bucket_file(ctx, bucket, "spool"), ctx.stamp);
     let mut spools: Vec<SpoolWriter> = buckets.iter().map(create).collect::<Result<_, _>>()?;
     // Small blocks: there is one in the making for each bucket, and single documents are read again from them.
@@ -177,7 +176,7 @@ fn distribute(
     }
     gather::symbols(ctx, catalogue, &|document| of(document).is_some(), &mut |document, symbols| {
         let Some(place) = of(document) else { return Ok(()) };
-        if blocks[place].push(document, symbols) {
+        if blocks[place].push(document.get(), symbols) {
             bytes.clear();
             blocks[place].encode(&mut bytes);
             spools[place].push(&bytes)?;
@@ -211,7 +210,7 @@ fn run_bucket(
         let (candidates, members) = (bucket_candidates(ctx, number)?, bucket_members(ctx, number)?);
         component.run(candidates, members, keep_order, &target, &mut tally)?;
         ctx.count_finished_pairs(
-            Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.count(),
+            Run::open(&bucket_file(ctx, number, "candidates"), group::candidates_label(ctx))?.count(),
         );
     } else {
         let parts = parts_of(ctx, catalogue, partition, number)?;
@@ -243,12 +242,11 @@ fn needs_records(ctx: &Context<'_>) -> bool {
 }
 
 fn bucket_candidates(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
-    Ok(Run::open(&bucket_file(ctx, number, "candidates"), Candidate::label(ctx))?.records())
+    Ok(Run::open(&bucket_file(ctx, number, "candidates"), group::candidates_label(ctx))?.records())
 }
 
 fn bucket_members(ctx: &Context<'_>, number: u32) -> Result<Records, EngineError> {
-    let label = ctx.label(Couples::KIND, Couples.width());
-    Ok(Run::open(&bucket_file(ctx, number, Couples::KIND), label)?.records())
+    Ok(Run::open(&bucket_file(ctx, number, Couples::KIND), ClassMember::label(ctx))?.records())
 }
 
 /// A bucket in parts, from its own files or, when it is the only one, from those of all.
@@ -263,12 +261,12 @@ fn parts_of(
     if own {
         let mut records = bucket_members(ctx, number)?;
         while let Some(bytes) = records.next()? {
-            members.push(uncouple(Couples.get(bytes)));
+            members.push(ClassMember::unpack(Couples.get(bytes)));
         }
     } else {
-        collapse::class_members(ctx, |leader, member| {
-            if partition.bucket_of(leader) == number {
-                members.push((leader, member));
+        collapse::class_members(ctx, |member| {
+            if partition.bucket_of(member.class.leader()) == number {
+                members.push(member);
             }
             Ok(())
         })?;
@@ -306,10 +304,10 @@ fn run_parts(
         ctx.check()?;
         let mut resident =
             pool.with(|buffers| Resident::for_part(ctx, &mut buffers.rereader.lookup, &part))?;
-        let places: Vec<u32> = (0..part.documents.len() as u32).collect();
-        let pieces: Vec<Piece> = places
+        let nodes: Vec<NodeId> = NodeId::range(0, part.documents.len() as u32).collect();
+        let pieces: Vec<Piece> = nodes
             .par_chunks(DOCUMENTS_PER_READ)
-            .map(|places| pool.with(|buffers| buffers.read(ctx, &part, places)))
+            .map(|nodes| pool.with(|buffers| buffers.read(ctx, &part, nodes)))
             .collect::<Result<_, _>>()?;
         pieces.into_iter().for_each(|piece| resident.take(piece));
         resident.prepare_for(ctx, part.pairs.len());
@@ -370,8 +368,8 @@ impl PartBuffers<'_> {
     ) -> Result<PartResult, EngineError> {
         let mut resident = Resident::for_part(ctx, &mut self.rereader.lookup, part)?;
         if !part.pairs.is_empty() {
-            let places: Vec<u32> = (0..part.documents.len() as u32).collect();
-            resident.take(self.read(ctx, part, &places)?);
+            let nodes: Vec<NodeId> = NodeId::range(0, part.documents.len() as u32).collect();
+            resident.take(self.read(ctx, part, &nodes)?);
             resident.prepare_for(ctx, part.pairs.len());
         }
         let judge = PartJudge { ctx, part, resident: &resident, parallel: false };
@@ -384,20 +382,20 @@ impl PartBuffers<'_> {
         Ok(found)
     }
 
-    /// Reads the documents at some places of a part, which are in order.
-    fn read(&mut self, ctx: &Context<'_>, part: &Part, places: &[u32]) -> Result<Piece, EngineError> {
+    /// Reads the documents of some nodes of a part, which are in order.
+    fn read(&mut self, ctx: &Context<'_>, part: &Part, nodes: &[NodeId]) -> Result<Piece, EngineError> {
         let mut values = std::mem::take(&mut self.values);
-        let mut ends = Vec::with_capacity(places.len());
+        let mut ends = Vec::with_capacity(nodes.len());
         if ctx.measures {
-            let documents: Vec<u32> = places.iter().map(|&place| part.documents[place as usize]).collect();
+            let documents: Vec<DocNumber> = nodes.iter().map(|node| part.documents[node.index()]).collect();
             let sorting = &mut self.sorting;
             self.rereader.read(&documents, |document, symbols| {
                 // Documents come as they stand in the input. Where they are numbered by a field, that is
-                // another order than the one they were asked for in, so that each is noted with its place.
+                // another order than the one they were asked for in, so that each is noted with its index.
                 ctx.measure.prepare(symbols, &mut values, sorting);
                 // Both are in order.
                 let at = documents.binary_search(&document).ok();
-                ends.extend(at.map(|at| (places[at], values.len())));
+                ends.extend(at.map(|at| (nodes[at].index(), values.len())));
             })?;
             self.sorting.free_above(HEAVY);
         }
@@ -418,7 +416,7 @@ fn run_sequential(
     let mut resident = Resident::for_part(ctx, &mut lookup, part)?;
     let mut wanted = Bits::new(catalogue.len());
     part.documents.iter().for_each(|&document| wanted.set(document));
-    let mut add = |document: u32, symbols: &[u64]| {
+    let mut add = |document: DocNumber, symbols: &[u64]| {
         resident.add(ctx, document, symbols);
         Ok(())
     };
@@ -429,7 +427,11 @@ fn run_sequential(
         let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         while spool.next(&mut block)? {
-            block.documents(&mut buffer, |document| wanted.get(document), &mut add)?;
+            block.documents(
+                &mut buffer,
+                |document| wanted.get(document),
+                |document, symbols| add(DocNumber::new(document), symbols),
+            )?;
         }
     }
     resident.finish_loading(ctx);
@@ -471,24 +473,24 @@ fn isolated_classes(
     let mut removals = RunWriter::create(&ctx.file("lonely.decided"), Removals::label(ctx))?;
     let mut lookup = Lookup::new(ctx, catalogue);
     let [mut ahead, mut behind] = [collapse::ClassReader::open(ctx)?, collapse::ClassReader::open(ctx)?];
-    while let Some(leader) = ahead.next_class()? {
-        let isolated = partition.bucket_of(leader) == NONE;
+    while let Some(class) = ahead.next_class()? {
+        let isolated = partition.bucket_of(class.leader()) == NONE;
         let mut first = None;
-        keep_order.update_first(&mut lookup, &mut first, leader)?;
+        keep_order.update_first(&mut lookup, &mut first, class.leader())?;
         while let Some(member) = ahead.next_member()? {
             if isolated {
                 keep_order.update_first(&mut lookup, &mut first, member)?;
             }
         }
         let Some((_, witness)) = first else { continue };
-        let mut remove = |document: u32| {
+        let mut remove = |document: DocNumber| {
             if !isolated || document == witness || keep_order.is_reference(document) {
                 return Ok(());
             }
-            removals.push(&Removals::encode(Removal { document, witness, similarity: 1.0, via: witness }))
+            removals.push(&encoded(Removal { document, witness, similarity: 1.0, via: witness }))
         };
         // Also for a class that a bucket decides: both readers must come to the next class together.
-        behind.next_class()?.map_or(Ok(()), &mut remove)?;
+        behind.next_class()?.map_or(Ok(()), |class| remove(class.leader()))?;
         while let Some(member) = behind.next_member()? {
             remove(member)?;
         }
@@ -505,11 +507,18 @@ fn write_removals(
     // order.
     removals.sort_unstable_by_key(|removal| removal.document);
     let mut writer = RunWriter::create(target, Removals::label(ctx))?;
-    removals.into_iter().try_for_each(|removal| writer.push(&Removals::encode(removal)))?;
+    removals.into_iter().try_for_each(|removal| writer.push(&encoded(removal)))?;
     Ok(writer.finish()?)
 }
 
-/// Removals in files: document, witness, neighbour, similarity.
+/// A removal as a file has it.
+fn encoded(removal: Removal) -> [u8; Removal::WIDTH] {
+    let mut out = [0; Removal::WIDTH];
+    removal.put(&mut out);
+    out
+}
+
+/// Removals in files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Removals;
 
@@ -517,66 +526,28 @@ impl Removals {
     pub(crate) fn label(ctx: &Context<'_>) -> lookalike_store::file::Label {
         ctx.label(Removals::KIND, Removals.width())
     }
-
-    fn encode(removal: Removal) -> [u8; 20] {
-        let mut out = [0; 20];
-        Removals.put(Removals::item(removal), &mut out);
-        out
-    }
-
-    pub(crate) fn item(removal: Removal) -> (u32, u32, u32, u64) {
-        // The document first, because items sort in the order of their fields; the similarity by its bits,
-        // because sorted items need a total order, which floating-point numbers lack.
-        (removal.document, removal.witness, removal.via, removal.similarity.to_bits())
-    }
-
-    pub(crate) fn removal((document, witness, via, similarity): (u32, u32, u32, u64)) -> Removal {
-        Removal { document, witness, similarity: f64::from_bits(similarity), via }
-    }
 }
 
 impl Codec for Removals {
-    type Item = (u32, u32, u32, u64);
+    type Item = Removal;
     const KIND: &'static str = "removals";
 
     fn width(self) -> usize {
-        20
+        Removal::WIDTH
     }
 
-    fn put(self, (document, witness, via, similarity): Self::Item, out: &mut [u8]) {
-        for (slot, number) in out[..12].as_chunks_mut::<4>().0.iter_mut().zip([document, witness, via]) {
-            *slot = number.to_le_bytes();
-        }
-        out[12..].copy_from_slice(&similarity.to_le_bytes());
+    fn put(self, removal: Removal, out: &mut [u8]) {
+        removal.put(out);
     }
 
-    fn get(self, bytes: &[u8]) -> Self::Item {
-        let number = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
-        let similarity = u64::from_le_bytes(bytes[12..20].try_into().expect("eight bytes"));
-        (number(0), number(4), number(8), similarity)
+    fn get(self, bytes: &[u8]) -> Removal {
+        Removal::get(bytes)
     }
 }
 
-/// Pairs in files: two documents, the similarity of each to the other, and what was said of them.
+/// Verified pairs in files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pairs;
-
-/// The verdicts on a pair: a bit for each method that accepts it, [`NEAR`] and [`NEAR_BACK`].
-pub(crate) type PairFlags = u16;
-
-/// The bit that is set if the similarity of the first document to the second reaches the threshold.
-pub(crate) const NEAR: PairFlags = 1 << MOST_METHODS;
-
-/// The bit that is set if the similarity of the second document to the first reaches the threshold.
-pub(crate) const NEAR_BACK: PairFlags = NEAR << 1;
-
-/// The same seen from the second document.
-pub(crate) fn swapped(flags: PairFlags) -> PairFlags {
-    let both = NEAR | NEAR_BACK;
-    // The two bits are neighbours, and a shift turns one into the other; those of the methods stay as they
-    // are.
-    flags & !both | (flags & NEAR) << 1 | (flags & NEAR_BACK) >> 1
-}
 
 impl Pairs {
     pub(crate) fn label(ctx: &Context<'_>) -> lookalike_store::file::Label {
@@ -585,28 +556,19 @@ impl Pairs {
 }
 
 impl Codec for Pairs {
-    type Item = (u64, u64, u64, PairFlags);
+    type Item = VerifiedPair;
     const KIND: &'static str = "pairs";
 
     fn width(self) -> usize {
-        26
+        VerifiedPair::WIDTH
     }
 
-    fn put(self, (pair, forward, backward, flags): Self::Item, out: &mut [u8]) {
-        for (slot, number) in out.as_chunks_mut::<8>().0.iter_mut().zip([pair, forward, backward]) {
-            *slot = number.to_le_bytes();
-        }
-        out[24..].copy_from_slice(&flags.to_le_bytes());
+    fn put(self, pair: VerifiedPair, out: &mut [u8]) {
+        pair.put(out);
     }
 
-    fn get(self, bytes: &[u8]) -> Self::Item {
-        let number = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-        (
-            number(0),
-            number(8),
-            number(16),
-            PairFlags::from_le_bytes(bytes[24..26].try_into().expect("two bytes")),
-        )
+    fn get(self, bytes: &[u8]) -> VerifiedPair {
+        VerifiedPair::get(bytes)
     }
 }
 
@@ -614,42 +576,11 @@ impl Codec for Pairs {
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, candidate, doc, verified};
     use crate::tests::recipe;
-    use proptest::prelude::*;
 
-    proptest! {
-        #[test]
-        fn flags_turn_round_and_back(flags: u16) {
-            let turned = swapped(flags);
-            prop_assert_eq!(turned & NEAR > 0, flags & NEAR_BACK > 0);
-            prop_assert_eq!(turned & NEAR_BACK > 0, flags & NEAR > 0);
-            prop_assert_eq!(turned & !(NEAR | NEAR_BACK), flags & !(NEAR | NEAR_BACK));
-            prop_assert_eq!(swapped(turned), flags);
-        }
-
-        #[test]
-        fn pairs_are_read_back(pair: u64, forward: u64, backward: u64, flags: u16) {
-            let mut bytes = [0; 26];
-            Pairs.put((pair, forward, backward, flags), &mut bytes);
-            prop_assert_eq!(bytes.len(), Pairs.width());
-            prop_assert_eq!(Pairs.get(&bytes), (pair, forward, backward, flags));
-        }
-
-        #[test]
-        fn removals_are_read_back(document: u32, witness: u32, via: u32, similarity in 0.0f64..=1.0) {
-            let removal = Removal { document, witness, similarity, via };
-            let bytes = Removals::encode(removal);
-            prop_assert_eq!(bytes.len(), Removals.width());
-            prop_assert_eq!(Removals::removal(Removals.get(&bytes)), removal);
-        }
-    }
-
-    #[test]
-    fn flags_of_methods_do_not_meet_those_of_the_threshold() {
-        let methods: PairFlags = (0..MOST_METHODS).map(|method| 1 << method).sum();
-        assert_eq!(methods & (NEAR | NEAR_BACK), 0);
-        assert_ne!(NEAR, NEAR_BACK);
+    fn removal(document: u32, similarity: f64) -> Removal {
+        Removal { document: doc(document), witness: doc(0), similarity, via: doc(0) }
     }
 
     #[test]
@@ -667,8 +598,8 @@ mod tests {
         let mut records = Run::open(&ctx.file(name), Removals::label(ctx)).unwrap().records();
         let mut found = Vec::new();
         while let Some(bytes) = records.next().unwrap() {
-            let removal = Removals::removal(Removals.get(bytes));
-            found.push((removal.document, removal.witness, removal.similarity));
+            let Removal { document, witness, similarity, .. } = Removals.get(bytes);
+            found.push((document.get(), witness.get(), similarity));
         }
         found
     }
@@ -677,8 +608,8 @@ mod tests {
     fn removals_are_written_by_document() {
         let test = StageTest::new(recipe("md5"), "");
         let ctx = test.context();
-        let removal = |document| Removal { document, witness: 0, similarity: 0.5, via: 0 };
-        write_removals(&ctx, &ctx.file("removals"), [5, 2, 9].map(removal).to_vec()).unwrap();
+        let removals = [5, 2, 9].map(|document| removal(document, 0.5));
+        write_removals(&ctx, &ctx.file("removals"), removals.to_vec()).unwrap();
         assert_eq!(read_removals(&ctx, "removals"), [(2, 0, 0.5), (5, 0, 0.5), (9, 0, 0.5)]);
     }
 
@@ -689,8 +620,8 @@ mod tests {
             let ctx = test.context();
             let part = |n: u32| PartResult {
                 tally: Tally { verified: 2, ..Tally::default() },
-                removals: vec![Removal { document: n, witness: 0, similarity: 0.9, via: 0 }],
-                pairs: vec![(couple(0, n), 1, 2, NEAR)],
+                removals: vec![removal(n, 0.9)],
+                pairs: vec![verified((0, n), 0.9, 0.4, 0)],
             };
             let mut tally = Tally::default();
             write_results(&ctx, &ctx.file("out"), vec![part(7), part(3)], &mut tally).unwrap();
@@ -770,9 +701,8 @@ mod tests {
             ctx.bucket_bytes = bucket_bytes;
             let catalogue = Catalogue::load(&ctx).unwrap();
             collapse::collapse(&ctx, &catalogue).unwrap();
-            let candidate = |(a, b)| Candidate { a, b, shared: [60, 0, 0, 0, 0, 0, 0, 0] };
-            group::import_candidates(&ctx, [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate), 0)
-                .unwrap();
+            let candidates = [(0, 1), (0, 2), (1, 2), (2, 3)].map(|pair| candidate(pair, 60));
+            group::import_candidates(&ctx, candidates.into_iter(), 0).unwrap();
             let tally = verify(&ctx, &catalogue).unwrap();
             let mut found: Vec<(u32, u32, f64)> = decision_files(&ctx)
                 .unwrap()

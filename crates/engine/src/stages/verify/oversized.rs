@@ -10,14 +10,14 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::Path;
 
-use lookalike_model::Threshold;
+use lookalike_model::{Candidate, DocNumber, MOST_METHODS, NodeId, Removal, SharedKeys, Threshold};
 use lookalike_store::file::{Records, RunWriter};
-use lookalike_store::sort::{Codec, Sorter, existing};
+use lookalike_store::sort::{Codec, Couples, Sorter, existing};
 use rayon::prelude::*;
 
-use super::bucket::{self, BATCH_PAIRS, DocumentPair, PairView, put_pair};
-use super::neighbours::{self, EdgeWriter};
-use super::sets::{Resident, SpooledDocuments};
+use super::bucket::{self, BATCH_PAIRS, DocumentPair, PairView, ViewCandidate, ViewIndex, put_pair};
+use super::neighbours::{EdgeWriter, NeighbourFile};
+use super::sets::{NeededComparison, Resident, SpooledDocuments};
 use super::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
 use super::tally::Tally;
 use super::{Pairs, Removals, measures_all};
@@ -27,39 +27,53 @@ use crate::error::EngineError;
 use crate::gather;
 use crate::keep_order::KeepOrder;
 use crate::measure::Measured;
-use crate::panel::MOST_METHODS;
 use crate::recipe::{ClusterRule, Keep, Task};
-use crate::stages::group::Candidate;
+use crate::stages::collapse::ClassMember;
 
 /// Bytes that a document takes while it waits to be decided, and while it is put into an order by something else than its number.
 const PER_CONTENDER: u64 = 36;
 const PER_RANKED_CONTENDER: u64 = 100;
 
-/// Numbers of a candidate: two pieces, two places, and the keys shared by method.
+/// A candidate by the pieces that its documents are in, which it orders by first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct PieceCandidate {
+    pieces: [u32; 2],
+    nodes: [NodeId; 2],
+    shared: SharedKeys,
+}
+
+/// Numbers of a candidate: two pieces, two nodes, and the keys shared by method.
 const CANDIDATE_FIELDS: usize = 4 + MOST_METHODS;
 
-/// Candidates in a file, by the pieces that their documents are in; documents are named by their places.
+/// Converts candidates to and from their bytes: their numbers, one behind the other.
 #[derive(Debug, Clone, Copy)]
 struct CandidatesByPiece;
 
 impl Codec for CandidatesByPiece {
-    type Item = [u32; CANDIDATE_FIELDS];
+    type Item = PieceCandidate;
     const KIND: &'static str = "placed";
 
     fn width(self) -> usize {
         4 * CANDIDATE_FIELDS
     }
 
-    fn put(self, item: [u32; CANDIDATE_FIELDS], out: &mut [u8]) {
-        for (slot, number) in out.as_chunks_mut::<4>().0.iter_mut().zip(item) {
+    fn put(self, item: PieceCandidate, out: &mut [u8]) {
+        let PieceCandidate { pieces, nodes, shared } = item;
+        let numbers = pieces.into_iter().chain(nodes.map(NodeId::get)).chain(shared);
+        for (slot, number) in out.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
             *slot = number.to_le_bytes();
         }
     }
 
-    fn get(self, bytes: &[u8]) -> [u32; CANDIDATE_FIELDS] {
-        std::array::from_fn(|index| {
+    fn get(self, bytes: &[u8]) -> PieceCandidate {
+        let number = |index: usize| {
             u32::from_le_bytes(bytes[index * 4..index * 4 + 4].try_into().expect("four bytes"))
-        })
+        };
+        PieceCandidate {
+            pieces: [number(0), number(1)],
+            nodes: [number(2), number(3)].map(NodeId::new),
+            shared: std::array::from_fn(|method| number(4 + method)),
+        }
     }
 }
 
@@ -68,7 +82,8 @@ pub(super) struct OversizedComponent<'c> {
     ctx: &'c Context<'c>,
     lookup: Lookup<'c>,
     spooled: SpooledDocuments,
-    documents: Vec<u32>,
+    /// In order: the node of each is its index.
+    documents: Vec<DocNumber>,
     memory: u64,
 }
 
@@ -81,7 +96,7 @@ impl<'c> OversizedComponent<'c> {
         memory: u64,
     ) -> Result<Self, EngineError> {
         let spooled = SpooledDocuments::open(ctx, spool)?;
-        let documents: Vec<u32> = spooled.locations.iter().map(|location| location.document).collect();
+        let documents: Vec<DocNumber> = spooled.locations.iter().map(|location| location.document).collect();
         Ok(OversizedComponent { ctx, lookup: Lookup::new(ctx, catalogue), spooled, documents, memory })
     }
 
@@ -105,7 +120,7 @@ impl<'c> OversizedComponent<'c> {
             return Ok(pairs.finish()?);
         }
         let path = ctx.file("neighbours");
-        let mut neighbours = edges.finish(ctx, self.documents.len(), &path)?;
+        let neighbours = edges.finish(ctx, self.documents.len(), &path)?;
         let count = self.documents.len() as u64 + members.count();
         let bytes = count * if ctx.keep == Keep::First { PER_CONTENDER } else { PER_RANKED_CONTENDER };
         // Asked before the list is built: contenders are in memory all at once, whatever the size of the
@@ -118,28 +133,27 @@ impl<'c> OversizedComponent<'c> {
         // Removals come in keep order, and the file has them in the order of documents, like that of any
         // bucket.
         let mut removals = Sorter::new(ctx.run_location("oversized"), Removals, self.memory as usize / 8);
-        let mut take = |removal| Ok(removals.push(Removals::item(removal))?);
-        self.decide(&contenders, &mut neighbours, tally, &mut take)?;
-        let (mut sorted, mut bytes) = (removals.sorted()?, [0; 20]);
+        let mut take = |removal| Ok(removals.push(removal)?);
+        self.decide(&contenders, neighbours, tally, &mut take)?;
+        let (mut sorted, mut bytes) = (removals.sorted()?, [0; Removal::WIDTH]);
         let mut writer = RunWriter::create(target, Removals::label(ctx))?;
-        while let Some(item) = sorted.next()? {
-            Removals.put(item, &mut bytes);
+        while let Some(removal) = sorted.next()? {
+            Removals.put(removal, &mut bytes);
             writer.push(&bytes)?;
         }
         writer.finish()?;
-        drop(neighbours);
         remove_if_there(&path)?;
         existing(&ctx.run_location("oversized"))?.iter().try_for_each(|path| remove_if_there(path))
     }
 
-    /// Returns every document with its place, equal ones included.
-    fn contenders(&self, mut members: Records) -> Result<Vec<(u32, u32)>, EngineError> {
-        let mut contenders: Vec<(u32, u32)> =
-            self.documents.iter().enumerate().map(|(place, &document)| (document, place as u32)).collect();
+    /// Returns every document with its node, equal ones included.
+    fn contenders(&self, mut members: Records) -> Result<Vec<(DocNumber, NodeId)>, EngineError> {
+        let own = |(index, &document): (usize, &DocNumber)| (document, NodeId::from_index(index));
+        let mut contenders: Vec<(DocNumber, NodeId)> = self.documents.iter().enumerate().map(own).collect();
         while let Some(bytes) = members.next()? {
-            let (leader, member) = lookalike_store::sort::uncouple(lookalike_store::sort::Couples.get(bytes));
-            if let Ok(place) = self.documents.binary_search(&leader) {
-                contenders.push((member, place as u32));
+            let ClassMember { class, document } = ClassMember::unpack(Couples.get(bytes));
+            if let Ok(index) = self.documents.binary_search(&class.leader()) {
+                contenders.push((document, NodeId::from_index(index)));
             }
         }
         Ok(contenders)
@@ -149,7 +163,7 @@ impl<'c> OversizedComponent<'c> {
     fn decide(
         self,
         contenders: &[Contender],
-        neighbours: &mut neighbours::NeighbourFile,
+        mut neighbours: NeighbourFile<Neighbour>,
         tally: &mut Tally,
         take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
@@ -158,8 +172,10 @@ impl<'c> OversizedComponent<'c> {
         let mut judge =
             DiskJudge { ctx, lookup, spooled, part: None, records: Default::default(), memory, floor, tally };
         match ctx.recipe.cluster {
-            ClusterRule::Star => judge.star(contenders, neighbours, take),
-            ClusterRule::Components => star::components(contenders, neighbours, &documents, &mut judge, take),
+            ClusterRule::Star => judge.star(contenders, &mut neighbours, take),
+            ClusterRule::Components => {
+                star::components(contenders, &mut neighbours.into_measured(), &documents, &mut judge, take)
+            }
         }
     }
 
@@ -180,7 +196,7 @@ impl<'c> OversizedComponent<'c> {
         let mut sorted = self.by_piece(candidates, &starts)?.sorted()?;
         let mut first: Option<(u32, Resident)> = None;
         let mut next = sorted.next()?;
-        while let Some([one, two, ..]) = next {
+        while let Some(PieceCandidate { pieces: [one, two], .. }) = next {
             let range = |piece: u32| starts[piece as usize]..starts[piece as usize + 1];
             if first.as_ref().is_none_or(|(piece, _)| *piece != one) {
                 // By itself: an assignment would hold the old piece until the new one has been read.
@@ -189,34 +205,40 @@ impl<'c> OversizedComponent<'c> {
             }
             let second = if one == two { None } else { Some(self.load(range(two), all)?) };
             let Some((_, resident)) = &first else { break };
-            let (start, other) = (range(one).start as u32, range(two).start as u32);
-            let front = resident.documents().len() as u32;
-            // Places in the view: those of the first piece, then those of the second.
-            let inside =
-                |place: u32, piece: u32| if piece == one { place - start } else { place - other + front };
-            let outside = |place: u32| if place < front { place + start } else { place - front + other };
+            let (start, other) = (range(one).start, range(two).start);
+            let front = resident.documents().len();
+            // Indexes in the view: those of the first piece, then those of the second.
+            let inside = |node: NodeId, piece: u32| {
+                let node = node.index();
+                ViewIndex::from_index(if piece == one { node - start } else { node - other + front })
+            };
+            let outside = |index: ViewIndex| {
+                let index = index.index();
+                NodeId::from_index(if index < front { index + start } else { index - front + other })
+            };
             let view = PairView::new(ctx, resident, second.as_ref(), &mut self.lookup)?;
             let mut part = Vec::new();
             loop {
-                let same = next.filter(|item| item[0] == one && item[1] == two);
-                if let Some([_, _, a, b, shared @ ..]) = same {
-                    part.push(Candidate { a: inside(a, one), b: inside(b, two), shared });
+                let same = next.filter(|candidate| candidate.pieces == [one, two]);
+                if let Some(PieceCandidate { nodes: [a, b], shared, .. }) = same {
+                    part.push(ViewCandidate { pair: [inside(a, one), inside(b, two)], shared });
                     next = sorted.next()?;
                 }
                 if part.len() == BATCH_PAIRS || same.is_none() {
                     ctx.check()?;
-                    part.retain(|pair| !ctx.recipe.verified || view.promising(ctx, pair));
+                    part.retain(|candidate| !ctx.recipe.verified || view.promising(ctx, candidate));
                     if all {
-                        bucket::measure(ctx, &part, &view, true, tally, |edge, flags| {
-                            let edge = Edge { a: outside(edge.a), b: outside(edge.b), ..edge };
+                        bucket::measure(ctx, &part, &view, true, tally, |pair, measured, methods| {
+                            let [a, b] = pair.map(outside);
+                            let edge = Edge { a, b, measured };
                             match pairs {
-                                Some(pairs) => put_pair(&self.documents, &edge, flags, pairs),
+                                Some(pairs) => put_pair(&self.documents, &edge, methods, pairs),
                                 None => edges.push(edge.ends()),
                             }
                         })?;
                     } else {
-                        for &Candidate { a, b, .. } in &part {
-                            edges.push(Neighbour::ends(outside(a), outside(b)))?;
+                        for candidate in &part {
+                            edges.push(Neighbour::ends(candidate.pair.map(outside)))?;
                         }
                     }
                     part.clear();
@@ -238,25 +260,24 @@ impl<'c> OversizedComponent<'c> {
         let ctx = self.ctx;
         existing(&ctx.run_location("placed"))?.iter().try_for_each(|path| remove_if_there(path))?;
         let mut sorter = Sorter::new(ctx.run_location("placed"), CandidatesByPiece, self.memory as usize / 8);
-        let piece_of = |place: usize| starts.partition_point(|&start| start <= place) as u32 - 1;
+        let piece_of = |index: usize| starts.partition_point(|&start| start <= index) as u32 - 1;
         while let Some(bytes) = candidates.next()? {
-            let Candidate { a, b, shared } = Candidate::decode(bytes);
+            let Candidate { pair, shared } = Candidate::decode(bytes);
             // A candidate names documents that are in the spool, unless the input was changed since.
-            let place =
+            let index =
                 |document| self.documents.binary_search(&document).map_err(|_| gather::input_changed(ctx));
-            let (a, b) = (place(a)?, place(b)?);
-            let mut item = [0; CANDIDATE_FIELDS];
+            let indexes = [index(pair.first())?, index(pair.second())?];
             // The first document of a candidate is the lower one, and so is its piece: two pieces meet in one
             // order only.
-            item[..4].copy_from_slice(&[piece_of(a), piece_of(b), a as u32, b as u32]);
-            item[4..].copy_from_slice(&shared);
-            sorter.push(item)?;
+            let (pieces, nodes) = (indexes.map(piece_of), indexes.map(NodeId::from_index));
+            sorter.push(PieceCandidate { pieces, nodes, shared })?;
         }
         Ok(sorter)
     }
 
-    fn load(&mut self, places: Range<usize>, sets: bool) -> Result<Resident, EngineError> {
-        self.spooled.load(self.ctx, &mut self.lookup, &mut (places.start as u32..places.end as u32), sets)
+    fn load(&mut self, indexes: Range<usize>, sets: bool) -> Result<Resident, EngineError> {
+        let mut nodes = NodeId::range(indexes.start as u32, indexes.end as u32);
+        self.spooled.load(self.ctx, &mut self.lookup, &mut nodes, sets)
     }
 }
 
@@ -264,24 +285,23 @@ impl<'c> OversizedComponent<'c> {
 #[derive(Default)]
 struct NeighbourBatch {
     /// The range of the neighbours of each node in `entries`.
-    places: HashMap<u32, Range<usize>>,
+    ranges: HashMap<NodeId, Range<usize>>,
     entries: Vec<Neighbour>,
 }
 
 impl NeighbourBatch {
-    fn of(&self, node: u32) -> &[Neighbour] {
-        self.places.get(&node).map_or(&[], |places| &self.entries[places.clone()])
+    fn of(&self, node: NodeId) -> &[Neighbour] {
+        self.ranges.get(&node).map_or(&[], |range| &self.entries[range.clone()])
     }
 
-    /// Returns the comparisons that some contenders will need, as far as these are known already: the kept document, the one that
-    /// asks, the entry.
-    fn needed_comparisons(&self, star: &Star, contenders: &[Contender]) -> Vec<(u32, u32, usize)> {
+    /// Returns the comparisons that some contenders will need, as far as these are known already.
+    fn needed_comparisons(&self, star: &Star, contenders: &[Contender]) -> Vec<NeededComparison> {
         let mut asked = Vec::new();
         for contender in contenders {
-            for at in self.places.get(&contender.node).cloned().unwrap_or_default() {
-                let other = self.entries[at].node;
-                if star.needs_similarity(contender, other) {
-                    asked.push((other, contender.node, at));
+            for entry in self.ranges.get(&contender.node).cloned().unwrap_or_default() {
+                let kept = self.entries[entry].node();
+                if star.needs_similarity(contender, kept) {
+                    asked.push(NeededComparison { kept, decided: contender.node, entry });
                 }
             }
         }
@@ -309,7 +329,7 @@ impl DiskJudge<'_, '_> {
     fn star(
         &mut self,
         contenders: &[Contender],
-        neighbours: &mut neighbours::NeighbourFile,
+        neighbours: &mut NeighbourFile<Neighbour>,
         take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
         let mut star = Star::new(self.spooled.locations.len(), contenders);
@@ -335,38 +355,38 @@ impl DiskJudge<'_, '_> {
         &mut self,
         star: &Star,
         contenders: &'u [Contender],
-        neighbours: &mut neighbours::NeighbourFile,
+        neighbours: &mut NeighbourFile<Neighbour>,
     ) -> Result<(&'u [Contender], NeighbourBatch), EngineError> {
         self.part = None;
-        let NeighbourBatch { mut places, mut entries } = NeighbourBatch::default();
+        let NeighbourBatch { mut ranges, mut entries } = NeighbourBatch::default();
         let (mut filled, mut end) = (0, 0);
         // One at least, however little memory there is: the work must come to an end.
         while (end == 0 || filled < self.memory / 4) && end < contenders.len() {
             let contender = &contenders[end];
             end += 1;
-            if !star.needs_neighbours(contender) || places.contains_key(&contender.node) {
+            if !star.needs_neighbours(contender) || ranges.contains_key(&contender.node) {
                 continue;
             }
             let near = neighbours.of(contender.node)?;
-            places.insert(contender.node, entries.len()..entries.len() + near.len());
+            ranges.insert(contender.node, entries.len()..entries.len() + near.len());
             entries.extend_from_slice(near);
             // An entry, and what is noted while it is asked for.
-            let bytes = self.spooled.locations[contender.node as usize].bytes;
+            let bytes = self.spooled.locations[contender.node.index()].bytes;
             filled += u64::from(bytes) + SpooledDocuments::overhead_bytes(self.ctx) + 64 * near.len() as u64;
         }
         if !measures_all(self.ctx) {
-            let mut nodes: Vec<u32> = places.keys().copied().collect();
+            let mut nodes: Vec<NodeId> = ranges.keys().copied().collect();
             // The map gives its keys in any order, and documents are loaded in theirs.
             nodes.sort_unstable();
             self.part = Some(self.spooled.load(self.ctx, &mut self.lookup, &mut nodes.into_iter(), true)?);
         }
-        Ok((&contenders[..end], NeighbourBatch { places, entries }))
+        Ok((&contenders[..end], NeighbourBatch { ranges, entries }))
     }
 
     /// Measures what is asked for, which is in the order of the kept documents.
     fn measure_ahead(
         &mut self,
-        asked: Vec<(u32, u32, usize)>,
+        asked: Vec<NeededComparison>,
         near: &mut NeighbourBatch,
     ) -> Result<(), EngineError> {
         let ctx = self.ctx;
@@ -375,54 +395,54 @@ impl DiskJudge<'_, '_> {
             ctx.check()?;
             let (now, later) = rest.split_at(self.spooled.fitting(ctx, rest, self.memory / 4));
             rest = later;
-            let mut others = now.chunk_by(|a, b| a.0 == b.0).map(|same| same[0].0);
-            let kept = self.spooled.load(ctx, &mut self.lookup, &mut others, true)?;
-            let document = |node: u32| self.spooled.locations[node as usize].document;
-            let compare = |&(other, node, _): &(u32, u32, usize)| {
+            let mut others = now.chunk_by(|a, b| a.kept == b.kept).map(|same| same[0].kept);
+            let residents = self.spooled.load(ctx, &mut self.lookup, &mut others, true)?;
+            let document = |node: NodeId| self.spooled.document(node);
+            let compare = |&NeededComparison { kept, decided, .. }: &NeededComparison| {
                 if ctx.watch.stopped() {
                     return None;
                 }
-                let (node, other) = (own.index(document(node))?, kept.index(document(other))?);
-                ctx.measure.compare(own.set(node), kept.set(other), self.floor)
+                let (decided, kept) = (own.index(document(decided))?, residents.index(document(kept))?);
+                ctx.measure.compare(own.set(decided), residents.set(kept), self.floor)
             };
             let found: Vec<Option<Measured>> = now.par_iter().with_min_len(16).map(compare).collect();
             ctx.check()?;
-            for (&(other, node, at), measured) in now.iter().zip(found) {
-                bucket::count(ctx, self.tally, [document(node), document(other)], measured);
-                near.entries[at].set_measured(measured);
+            for (&NeededComparison { kept, decided, entry }, measured) in now.iter().zip(found) {
+                bucket::count(ctx, self.tally, [decided, kept].map(document), measured);
+                near.entries[entry].set_measured(measured);
             }
         }
         Ok(())
     }
 
     /// Makes sure that two documents are in memory.
-    fn fetch(&mut self, places: [u32; 2]) -> Result<(), EngineError> {
+    fn fetch(&mut self, nodes: [NodeId; 2]) -> Result<(), EngineError> {
         self.ctx.check()?;
         // Before the two are brought in, and never behind: both must be there when they are compared.
         self.spooled.tidy();
-        places.into_iter().try_for_each(|place| match self.resident(place) {
+        nodes.into_iter().try_for_each(|node| match self.resident(node) {
             Some(_) => Ok(()),
-            None => self.spooled.fetch(self.ctx, place),
+            None => self.spooled.fetch(self.ctx, node),
         })
     }
 
-    fn resident(&self, place: u32) -> Option<&[u64]> {
+    fn resident(&self, node: NodeId) -> Option<&[u64]> {
         let resident = self.part.as_ref()?;
-        resident.index(self.spooled.locations[place as usize].document).map(|index| resident.set(index))
+        resident.index(self.spooled.document(node)).map(|index| resident.set(index))
     }
 
-    fn set(&self, place: u32) -> &[u64] {
-        self.resident(place).unwrap_or_else(|| self.spooled.get(place))
+    fn set(&self, node: NodeId) -> &[u64] {
+        self.resident(node).unwrap_or_else(|| self.spooled.get(node))
     }
 
-    fn pair(&mut self, a: u32, b: u32) -> Result<DocumentPair<'_>, EngineError> {
+    fn pair(&mut self, a: NodeId, b: NodeId) -> Result<DocumentPair<'_>, EngineError> {
         self.tally.hops += 1;
         if self.ctx.measures {
             self.fetch([a, b])?;
         }
         if !self.ctx.recipe.verified {
-            for (slot, place) in [a, b].into_iter().enumerate() {
-                let document = self.spooled.locations[place as usize].document;
+            for (slot, node) in [a, b].into_iter().enumerate() {
+                let document = self.spooled.document(node);
                 // Copied, since a lookup lends one record at a time.
                 self.records[slot] = self.lookup.record(document)?.to_vec();
             }
@@ -433,20 +453,20 @@ impl DiskJudge<'_, '_> {
 }
 
 impl Judge for DiskJudge<'_, '_> {
-    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+    fn candidate(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
         self.fetch([a, b])?;
         let measured = self.ctx.measure.compare(self.set(a), self.set(b), self.floor);
-        let documents = [a, b].map(|place| self.spooled.locations[place as usize].document);
+        let documents = [a, b].map(|node| self.spooled.document(node));
         bucket::count(self.ctx, self.tally, documents, measured);
         Ok(measured)
     }
 
-    fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+    fn near(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
         let ctx = self.ctx;
         Ok(self.pair(a, b)?.compare(ctx, ctx.measure.threshold))
     }
 
-    fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
+    fn any(&mut self, a: NodeId, b: NodeId) -> Result<f64, EngineError> {
         let ctx = self.ctx;
         let measured = self.pair(a, b)?.compare(ctx, Threshold::LOWEST);
         Ok(bucket::any(ctx, measured))
@@ -457,22 +477,30 @@ impl Judge for DiskJudge<'_, '_> {
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::stages::verify::star::Removal;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, candidate, doc, node, verified};
     use crate::tests::recipe;
+    use lookalike_model::ClassId;
     use lookalike_store::file::Run;
-    use lookalike_store::sort::{Couples, couple};
     use lookalike_store::symbols::{BlockBuilder, SpoolWriter};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn candidates_by_piece_are_read_back(item in prop::array::uniform12(any::<u32>())) {
+        fn candidates_by_piece_are_read_back(pieces: [u32; 2], nodes: [u32; 2], shared: SharedKeys) {
+            let item = PieceCandidate { pieces, nodes: nodes.map(node), shared };
             let mut bytes = [0; 4 * CANDIDATE_FIELDS];
             CandidatesByPiece.put(item, &mut bytes);
             prop_assert_eq!(CandidatesByPiece.width(), bytes.len());
             prop_assert_eq!(CandidatesByPiece.get(&bytes), item);
+            let numbers: Vec<u32> = pieces.into_iter().chain(nodes).chain(shared).collect();
+            let expected: Vec<u8> = numbers.into_iter().flat_map(u32::to_le_bytes).collect();
+            prop_assert_eq!(bytes.as_slice(), expected);
         }
+    }
+
+    #[test]
+    fn a_candidate_takes_no_more_memory_than_its_numbers() {
+        assert_eq!(size_of::<PieceCandidate>(), 4 * CANDIDATE_FIELDS);
     }
 
     /// A job on documents 0 to 4, of which the second and third are near the first.
@@ -490,24 +518,20 @@ mod tests {
         let spool = ctx.file("component.spool");
         let mut writer = SpoolWriter::create(&spool, ctx.stamp).unwrap();
         let (mut builder, mut bytes) = (BlockBuilder::with_limit(10), Vec::new());
-        gather::symbols(ctx, &catalogue, &|document| document < 4, &mut |document, symbols| {
-            builder.push(document, symbols);
+        gather::symbols(ctx, &catalogue, &|document| document < doc(4), &mut |document, symbols| {
+            builder.push(document.get(), symbols);
             builder.encode(&mut bytes);
             Ok(())
         })
         .unwrap();
         writer.push(&bytes).unwrap();
         writer.finish().unwrap();
-        let candidate = |(a, b)| Candidate { a, b, shared: [60, 0, 0, 0, 0, 0, 0, 0] };
-        crate::stages::group::import_candidates(
-            ctx,
-            [(0, 1), (0, 2), (1, 2), (2, 3)].into_iter().map(candidate),
-            0,
-        )
-        .unwrap();
-        let label = ctx.label(Couples::KIND, Couples.width());
+        let candidates = [(0, 1), (0, 2), (1, 2), (2, 3)].map(|pair| candidate(pair, 60));
+        crate::stages::group::import_candidates(ctx, candidates.into_iter(), 0).unwrap();
+        let label = ClassMember::label(ctx);
         let mut members = RunWriter::create(&ctx.file("members"), label).unwrap();
-        members.push(&couple(0, 4).to_le_bytes()).unwrap();
+        let member = ClassMember { class: ClassId::led_by(doc(0)), document: doc(4) };
+        members.push(&member.pack().to_le_bytes()).unwrap();
         members.finish().unwrap();
         let members = Run::open(&ctx.file("members"), label).unwrap().records();
         let mut tally = Tally::default();
@@ -522,13 +546,13 @@ mod tests {
         let mut records = Run::open(&ctx.file("out"), Removals::label(ctx)).unwrap().records();
         let mut found = Vec::new();
         while let Some(bytes) = records.next().unwrap() {
-            found.push(Removals::removal(Removals.get(bytes)));
+            found.push(Removals.get(bytes));
         }
         found
     }
 
     fn removal(document: u32, similarity: f64) -> Removal {
-        Removal { document, witness: 0, similarity, via: 0 }
+        Removal { document: doc(document), witness: doc(0), similarity, via: doc(0) }
     }
 
     #[test]
@@ -551,7 +575,7 @@ mod tests {
             let ctx = test.sketched();
             run(&ctx, memory);
             let found: Vec<(u32, u32)> =
-                removals(&ctx).iter().map(|one| (one.document, one.witness)).collect();
+                removals(&ctx).iter().map(|one| (one.document.get(), one.witness.get())).collect();
             assert_eq!(found, [(1, 0), (2, 0), (4, 0)], "{memory}");
         }
     }
@@ -565,43 +589,45 @@ mod tests {
             let mut records = Run::open(&ctx.file("out"), Pairs::label(&ctx)).unwrap().records();
             let mut found = Vec::new();
             while let Some(bytes) = records.next().unwrap() {
-                let (pair, forward, ..) = Pairs.get(bytes);
-                found.push((pair, f64::from_bits(forward)));
+                found.push(Pairs.get(bytes));
             }
-            found.sort_by_key(|one| one.0);
-            let near = |a, b, shared: f64| (couple(a, b), shared / (40.0 - shared));
+            found.sort();
+            let near = |a, b, shared: f64| {
+                let similarity = shared / (40.0 - shared);
+                verified((a, b), similarity, similarity, 0)
+            };
             assert_eq!(found, [near(0, 1, 19.0), near(0, 2, 18.0), near(1, 2, 19.0)], "{memory}");
         }
     }
 
     #[test]
     fn comparisons_that_are_needed_come_by_kept_document() {
-        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let contenders =
+            [0, 1, 2].map(|at| Contender { document: doc(at), node: node(at), reference: false });
         let mut star = Star::new(3, &contenders);
         let mut batch = NeighbourBatch::default();
-        for (node, near) in [(1, vec![0, 2]), (2, vec![0, 1])] {
+        for (at, near) in [(1, [0, 2]), (2, [0, 1])] {
             let start = batch.entries.len();
-            batch
-                .entries
-                .extend(near.into_iter().map(|near| Neighbour { node: near, ..Neighbour::default() }));
-            batch.places.insert(node, start..batch.entries.len());
+            batch.entries.extend(near.map(|near| Neighbour::Candidate(node(near))));
+            batch.ranges.insert(node(at), start..batch.entries.len());
         }
         assert_eq!(batch.needed_comparisons(&star, &contenders[1..]), [], "nothing is kept yet");
         /// Never asked: the first document has no neighbours.
         struct Nobody;
         impl Judge for Nobody {
-            fn candidate(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
+            fn candidate(&mut self, _: NodeId, _: NodeId) -> Result<Option<Measured>, EngineError> {
                 unreachable!("it has no candidates")
             }
-            fn near(&mut self, _: u32, _: u32) -> Result<Option<Measured>, EngineError> {
+            fn near(&mut self, _: NodeId, _: NodeId) -> Result<Option<Measured>, EngineError> {
                 unreachable!("it has no neighbours")
             }
-            fn any(&mut self, _: u32, _: u32) -> Result<f64, EngineError> {
+            fn any(&mut self, _: NodeId, _: NodeId) -> Result<f64, EngineError> {
                 unreachable!("no components are asked for")
             }
         }
         star.decide(&contenders[0], &[], &mut Nobody, &mut |_| Ok(())).unwrap();
-        assert_eq!(batch.needed_comparisons(&star, &contenders[1..]), [(0, 1, 0), (0, 2, 2)]);
-        assert_eq!((batch.of(1).len(), batch.of(7).len()), (2, 0));
+        let needed = |decided, entry| NeededComparison { kept: node(0), decided: node(decided), entry };
+        assert_eq!(batch.needed_comparisons(&star, &contenders[1..]), [needed(1, 0), needed(2, 2)]);
+        assert_eq!((batch.of(node(1)).len(), batch.of(node(7)).len()), (2, 0));
     }
 }

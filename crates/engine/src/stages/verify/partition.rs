@@ -1,14 +1,14 @@
 //! Components of candidates, packed into buckets.
 
-use lookalike_model::Similarity;
+use lookalike_model::{Candidate, DocNumber, Similarity};
 use lookalike_store::bits::Bits;
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::stages::collapse;
-use crate::stages::group::{self, Candidate};
+use crate::stages::collapse::{self, ClassMember};
+use crate::stages::group;
 use crate::stages::sketch::Row;
 
 /// The bucket of a document without candidates.
@@ -44,10 +44,10 @@ impl Partition {
         let mut involved = Bits::new(catalogue.len());
         let mut records = group::open_candidates(ctx)?;
         while let Some(bytes) = records.next()? {
-            let pair = Candidate::decode(bytes);
-            sets.join(pair.a, pair.b);
-            involved.set(pair.a);
-            involved.set(pair.b);
+            let [a, b] = Candidate::decode(bytes).pair.documents();
+            sets.join(a.get(), b.get());
+            involved.set(a);
+            involved.set(b);
         }
         let mut weights = vec![0u32; catalogue.len() as usize];
         // A weight that is too large for its number stays the largest: such a component does not fit in any
@@ -60,26 +60,26 @@ impl Partition {
         catalogue.rows(ctx, |document, row| {
             if involved.get(document) {
                 let bytes = set_bytes(ctx, row) + record + 96;
-                add(sets.root(document), (bytes.div_ceil(UNIT)) as u32);
+                add(sets.root(document.get()), (bytes.div_ceil(UNIT)) as u32);
             }
             Ok(())
         })?;
         let mut records = group::open_candidates(ctx)?;
         while let Some(bytes) = records.next()? {
             // In a second pass, because a root is final only when all candidates are joined.
-            add(sets.root(Candidate::decode(bytes).a), PER_CANDIDATE);
+            add(sets.root(Candidate::decode(bytes).pair.first().get()), PER_CANDIDATE);
         }
-        collapse::class_members(ctx, |leader, _| {
-            if involved.get(leader) {
-                add(sets.root(leader), PER_MEMBER);
+        collapse::class_members(ctx, |ClassMember { class, .. }| {
+            if involved.get(class.leader()) {
+                add(sets.root(class.leader().get()), PER_MEMBER);
             }
             Ok(())
         })?;
         Ok(pack(sets, &involved, weights, capacity))
     }
 
-    pub(super) fn bucket_of(&self, document: u32) -> u32 {
-        self.buckets_of[document as usize]
+    pub(super) fn bucket_of(&self, document: DocNumber) -> u32 {
+        self.buckets_of[document.index()]
     }
 
     /// True for a bucket of one component that does not fit.
@@ -186,7 +186,7 @@ impl DisjointSets {
 mod tests {
     use super::*;
     use crate::JobRecipe;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, candidate, doc};
     use crate::tests::recipe;
     use proptest::prelude::*;
 
@@ -213,16 +213,17 @@ mod tests {
             let heavy = weights.clone();
             let partition = pack(sets, &involved, weights, units * UNIT);
             for &(a, b) in &pairs {
-                prop_assert_eq!(partition.bucket_of(a), partition.bucket_of(b));
+                prop_assert_eq!(partition.bucket_of(doc(a)), partition.bucket_of(doc(b)));
             }
             for bucket in 0..partition.buckets {
-                let inside = (0..documents).filter(|&document| partition.bucket_of(document) == bucket).count() as u64;
+                let inside = (0..documents).filter(|&document| partition.bucket_of(doc(document)) == bucket).count() as u64;
                 prop_assert!(inside * 3 <= units || partition.is_oversized(bucket));
             }
             for document in 0..documents {
-                prop_assert_eq!(partition.bucket_of(document) == NONE, !involved.get(document));
+                let bucket = partition.bucket_of(doc(document));
+                prop_assert_eq!(bucket == NONE, !involved.get(document));
                 let alone = u64::from(heavy[roots[document as usize] as usize]) > units;
-                prop_assert!(!involved.get(document) || partition.is_oversized(partition.bucket_of(document)) || !alone);
+                prop_assert!(!involved.get(document) || partition.is_oversized(bucket) || !alone);
             }
         }
     }
@@ -279,11 +280,11 @@ mod tests {
         let mut ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         collapse::collapse(&ctx, &catalogue).unwrap();
-        let candidate = |(a, b)| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
-        group::import_candidates(&ctx, [(0, 3), (2, 4)].into_iter().map(candidate), 0).unwrap();
+        let candidates = [(0, 3), (2, 4)].map(|pair| candidate(pair, 1));
+        group::import_candidates(&ctx, candidates.into_iter(), 0).unwrap();
         let buckets = |ctx: &Context<'_>| {
             let partition = Partition::new(ctx, &catalogue).unwrap();
-            let of: Vec<u32> = (0..5).map(|document| partition.bucket_of(document)).collect();
+            let of: Vec<u32> = (0..5).map(|document| partition.bucket_of(doc(document))).collect();
             (of, partition.buckets, (0..2).map(|bucket| partition.is_oversized(bucket)).collect::<Vec<_>>())
         };
         assert_eq!(buckets(&ctx), (vec![0, NONE, 0, 0, 0], 1, vec![false, false]));

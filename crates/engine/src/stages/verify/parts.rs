@@ -6,12 +6,12 @@
 
 use std::cmp::Reverse;
 
-use lookalike_model::Similarity;
+use lookalike_model::{Candidate, DocNumber, NodeId, SharedKeys, Similarity};
 use lookalike_store::bits::{Bits, RankedBits};
 use lookalike_store::file::Records;
 use rayon::prelude::*;
 
-use super::bucket::{BATCH_PAIRS, PairView};
+use super::bucket::{BATCH_PAIRS, PairView, ViewCandidate, ViewIndex};
 use super::needs_records;
 use super::partition::{DisjointSets, NONE, set_bytes};
 use super::sets::Resident;
@@ -19,20 +19,19 @@ use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::measure::Measure;
-use crate::panel::SharedKeys;
-use crate::stages::group::Candidate;
+use crate::stages::collapse::ClassMember;
 
 /// Whole components, and all that decides their documents.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// In order. In a part without pairs there are only documents that have equals.
-    pub(super) documents: Vec<u32>,
-    /// Candidates, by the places of their documents.
-    pub(super) pairs: Vec<(u32, u32)>,
+    /// In order: the node of each is its index. In a part without pairs there are only documents that have equals.
+    pub(super) documents: Vec<DocNumber>,
+    /// Candidates, by the nodes of their documents.
+    pub(super) pairs: Vec<[NodeId; 2]>,
     /// The number of keys that each of them shares, by method; empty where the methods are not asked again.
     pub(super) shared: Vec<SharedKeys>,
-    /// Equal documents: a further one, and the place of the first of its class.
-    pub(super) members: Vec<(u32, u32)>,
+    /// Equal documents: a further one, and the node of the first of its class.
+    pub(super) members: Vec<(DocNumber, NodeId)>,
     /// Most bytes that the sets of its paired documents take.
     pub(super) bytes: u64,
 }
@@ -63,11 +62,12 @@ pub(super) fn by_size(
     parts.into_iter().partition(|part| part.bytes > memory || part.work(measure) > share)
 }
 
-/// Candidates that are not told apart, by the places of their documents.
+/// Candidates that are not told apart, by the indexes of their documents.
 struct PromisingPairs {
-    documents: Vec<u32>,
+    documents: Vec<DocNumber>,
+    /// The index of a document is its rank.
     ranks: RankedBits,
-    pairs: Vec<(u32, u32)>,
+    pairs: Vec<[ViewIndex; 2]>,
     shared: Vec<SharedKeys>,
 }
 
@@ -77,14 +77,14 @@ pub(super) fn parts(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     candidates: impl Fn() -> Result<Records, EngineError>,
-    members: &[(u32, u32)],
+    members: &[ClassMember],
     most: u64,
 ) -> Result<Vec<Part>, EngineError> {
     let mut lookup = Lookup::new(ctx, catalogue);
     let mut involved = Bits::new(catalogue.len());
     let mut records = candidates()?;
     while let Some(bytes) = records.next()? {
-        let Candidate { a, b, .. } = Candidate::decode(bytes);
+        let [a, b] = Candidate::decode(bytes).pair.documents();
         involved.set(a);
         involved.set(b);
     }
@@ -101,15 +101,17 @@ fn promising(
     ranks: RankedBits,
     mut records: Records,
 ) -> Result<PromisingPairs, EngineError> {
-    let resident = Resident::with_records(ctx, lookup, ranks.numbers())?;
+    let documents = ranks.numbers().into_iter().map(DocNumber::new).collect();
+    let resident = Resident::with_records(ctx, lookup, documents)?;
     let view = PairView::new(ctx, &resident, None, lookup)?;
     let (mut pairs, mut shared, mut some) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         ctx.check()?;
         some.clear();
         while let Some(bytes) = records.next()? {
-            let Candidate { a, b, shared } = Candidate::decode(bytes);
-            some.push(Candidate { a: ranks.rank(a), b: ranks.rank(b), shared });
+            let Candidate { pair, shared } = Candidate::decode(bytes);
+            let pair = pair.documents().map(|document| ViewIndex::new(ranks.rank(document.get())));
+            some.push(ViewCandidate { pair, shared });
             if some.len() == BATCH_PAIRS {
                 break;
             }
@@ -124,13 +126,13 @@ fn promising(
                 .par_iter()
                 .with_min_len(1 << 10)
                 .copied()
-                .filter(|pair| view.promising(ctx, pair))
+                .filter(|candidate| view.promising(ctx, candidate))
                 .collect();
             ctx.count_finished_pairs((all - some.len()) as u64);
         }
-        pairs.extend(some.iter().map(|pair| (pair.a, pair.b)));
+        pairs.extend(some.iter().map(|candidate| candidate.pair));
         if needs_records(ctx) {
-            shared.extend(some.iter().map(|pair| pair.shared));
+            shared.extend(some.iter().map(|candidate| candidate.shared));
         }
     }
     drop(view);
@@ -147,10 +149,10 @@ fn components(
     let count = promising.documents.len();
     let mut sets = DisjointSets::new(count as u32);
     let mut paired = Bits::new(count as u32);
-    for &(a, b) in &promising.pairs {
-        sets.join(a, b);
-        paired.set(a);
-        paired.set(b);
+    for &[a, b] in &promising.pairs {
+        sets.join(a.get(), b.get());
+        paired.set(a.get());
+        paired.set(b.get());
     }
     let mut weights = vec![0u64; count];
     for place in (0..count as u32).filter(|&place| paired.get(place)) {
@@ -178,33 +180,34 @@ fn components(
 }
 
 impl PromisingPairs {
-    fn cut(self, part_of: &[u32], bytes: &[u64], members: &[(u32, u32)]) -> Vec<Part> {
+    fn cut(self, part_of: &[u32], bytes: &[u64], members: &[ClassMember]) -> Vec<Part> {
         let count = bytes.len();
         let part = |&bytes: &u64| Part { bytes, ..Part::default() };
         let mut parts: Vec<Part> = bytes.iter().chain(&[0]).map(part).collect();
-        let mut places = vec![NONE; part_of.len()];
-        let mut put = |place: usize, part: &mut Part| {
-            if places[place] == NONE {
-                places[place] = part.documents.len() as u32;
-                part.documents.push(self.documents[place]);
+        const NO_NODE: NodeId = NodeId::MOST;
+        let mut nodes = vec![NO_NODE; part_of.len()];
+        let mut put = |index: usize, part: &mut Part| {
+            if nodes[index] == NO_NODE {
+                nodes[index] = NodeId::from_index(part.documents.len());
+                part.documents.push(self.documents[index]);
             }
-            places[place]
+            nodes[index]
         };
         // All paired documents first, and in order: the documents of a part are searched by halves.
-        for (place, &part) in part_of.iter().enumerate().filter(|(_, part)| **part != NONE) {
-            put(place, &mut parts[part as usize]);
+        for (index, &part) in part_of.iter().enumerate().filter(|(_, part)| **part != NONE) {
+            put(index, &mut parts[part as usize]);
         }
         // The last part has what is near nothing else.
-        for &(leader, member) in members {
-            let place = self.ranks.rank(leader) as usize;
+        for &ClassMember { class, document } in members {
+            let leader = self.ranks.rank(class.leader().get()) as usize;
             // `NONE` is above any count, and so becomes the last part.
-            let part = &mut parts[(part_of[place] as usize).min(count)];
-            let place = put(place, part);
-            part.members.push((member, place));
+            let part = &mut parts[(part_of[leader] as usize).min(count)];
+            let node = put(leader, part);
+            part.members.push((document, node));
         }
-        for (index, &(a, b)) in self.pairs.iter().enumerate() {
-            let part = &mut parts[part_of[a as usize] as usize];
-            part.pairs.push((places[a as usize], places[b as usize]));
+        for (index, &pair) in self.pairs.iter().enumerate() {
+            let part = &mut parts[part_of[pair[0].index()] as usize];
+            part.pairs.push(pair.map(|end| nodes[end.index()]));
             part.shared.extend(self.shared.get(index));
         }
         parts
@@ -214,8 +217,13 @@ impl PromisingPairs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, candidate, doc, node};
     use crate::tests::recipe;
+    use lookalike_model::ClassId;
+
+    fn member((leader, document): (u32, u32)) -> ClassMember {
+        ClassMember { class: ClassId::led_by(doc(leader)), document: doc(document) }
+    }
 
     #[test]
     fn no_thread_is_left_alone_with_a_large_part() {
@@ -224,8 +232,8 @@ mod tests {
         // Parts by the numbers of their documents and pairs; documents are of a hundred symbols.
         let cut = |similarity, threads, memory| {
             let part = |&(documents, pairs): &(u32, usize)| Part {
-                documents: (0..documents).collect(),
-                pairs: vec![(0, 1); pairs],
+                documents: DocNumber::range(0, documents).collect(),
+                pairs: vec![[0, 1].map(node); pairs],
                 bytes: 800 * u64::from(documents),
                 ..Part::default()
             };
@@ -246,17 +254,18 @@ mod tests {
 
     #[test]
     fn parts_have_whole_components_and_their_equal_documents() {
-        let documents = vec![10, 11, 12, 13, 14];
+        let documents = [10, 11, 12, 13, 14].map(doc).to_vec();
         let mut bits = Bits::new(20u32);
         documents.iter().for_each(|&document| bits.set(document));
         let shared = |keys| [keys, 0, 0, 0, 0, 0, 0, 0];
         let promising = PromisingPairs {
             documents,
             ranks: RankedBits::new(bits),
-            pairs: vec![(0, 2), (3, 4)],
+            pairs: vec![[0, 2].map(ViewIndex::new), [3, 4].map(ViewIndex::new)],
             shared: vec![shared(5), shared(6)],
         };
-        let parts = promising.cut(&[0, NONE, 0, 1, 1], &[100, 50], &[(11, 15), (12, 16), (11, 17)]);
+        let parts =
+            promising.cut(&[0, NONE, 0, 1, 1], &[100, 50], &[(11, 15), (12, 16), (11, 17)].map(member));
         let found: Vec<_> = parts
             .iter()
             .map(|part| (part.documents.clone(), part.pairs.clone(), part.members.clone(), part.bytes))
@@ -264,9 +273,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                (vec![10, 12], vec![(0, 1)], vec![(16, 1)], 100),
-                (vec![13, 14], vec![(0, 1)], vec![], 50),
-                (vec![11], vec![], vec![(15, 0), (17, 0)], 0),
+                (vec![doc(10), doc(12)], vec![[0, 1].map(node)], vec![(doc(16), node(1))], 100),
+                (vec![doc(13), doc(14)], vec![[0, 1].map(node)], vec![], 50),
+                (vec![doc(11)], vec![], vec![(doc(15), node(0)), (doc(17), node(0))], 0),
             ]
         );
         assert_eq!(
@@ -277,12 +286,14 @@ mod tests {
 
     #[test]
     fn work_grows_with_pairs_and_of_edit_distance_with_their_lengths() {
-        let part = Part { documents: vec![0, 1], pairs: vec![(0, 1); 3], bytes: 1600, ..Part::default() };
+        let pair = [0, 1].map(node);
+        let part =
+            Part { documents: vec![doc(0), doc(1)], pairs: vec![pair; 3], bytes: 1600, ..Part::default() };
         let work = |similarity| part.work(&Measure { similarity, threshold: threshold(), shingle: 5 });
         // 200 symbols, 100 of each document.
         assert_eq!(work(Similarity::Edit), 200 + 3 * 100);
         assert_eq!(work(Similarity::Jaccard), 200);
-        let many = Part { pairs: vec![(0, 1); 100], ..part };
+        let many = Part { pairs: vec![pair; 100], ..part };
         assert_eq!(
             many.work(&Measure { similarity: Similarity::Jaccard, threshold: threshold(), shingle: 5 }),
             800
@@ -295,14 +306,13 @@ mod tests {
         let test = StageTest::new(recipe("md5"), &as_lines(&["one two", "three", "one two", "four"]));
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        let candidate = |(a, b)| Candidate { a, b, shared: [1, 0, 0, 0, 0, 0, 0, 0] };
-        crate::stages::group::import_candidates(&ctx, [(0, 1), (0, 2), (2, 3)].into_iter().map(candidate), 0)
-            .unwrap();
+        let candidates = [(0, 1), (0, 2), (2, 3)].map(|pair| candidate(pair, 1));
+        crate::stages::group::import_candidates(&ctx, candidates.into_iter(), 0).unwrap();
         let open = || crate::stages::group::open_candidates(&ctx);
-        let found = parts(&ctx, &catalogue, open, &[(1, 9)], u64::MAX).unwrap();
-        let documents: Vec<Vec<u32>> = found.iter().map(|part| part.documents.clone()).collect();
-        assert_eq!(documents, [vec![0, 2], vec![1]]);
-        assert_eq!((found[0].pairs.as_slice(), found[0].bytes), (&[(0, 1)][..], 2 * 2 * 8));
-        assert_eq!(found[1].members, [(9, 0)]);
+        let found = parts(&ctx, &catalogue, open, &[member((1, 9))], u64::MAX).unwrap();
+        let documents: Vec<Vec<DocNumber>> = found.iter().map(|part| part.documents.clone()).collect();
+        assert_eq!(documents, [vec![doc(0), doc(2)], vec![doc(1)]]);
+        assert_eq!((found[0].pairs.as_slice(), found[0].bytes), (&[[0, 1].map(node)][..], 2 * 2 * 8));
+        assert_eq!(found[1].members, [(doc(9), node(0))]);
     }
 }

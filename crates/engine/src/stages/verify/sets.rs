@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lookalike_hash::SortBuffers;
-use lookalike_model::Threshold;
+use lookalike_model::{DocNumber, NodeId, Threshold};
 use lookalike_store::symbols::{Block, SpoolAccess, SpoolReader};
 use rayon::prelude::*;
 
@@ -27,7 +27,7 @@ const MANY_PAIRS: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Documents in memory, in order, with all that a comparison needs.
 pub(super) struct Resident {
-    documents: Vec<u32>,
+    documents: Vec<DocNumber>,
     sets: Vec<SetRange>,
     /// The values of the sets, piece by piece.
     pieces: Vec<Vec<u64>>,
@@ -58,19 +58,19 @@ struct SetRange {
 struct PendingSymbols {
     symbols: Vec<u64>,
     /// Each document, and where its symbols end.
-    documents: Vec<(u32, usize)>,
+    documents: Vec<(DocNumber, usize)>,
 }
 
 /// The sets of some documents, one behind the other.
 #[derive(Default)]
 pub(super) struct Piece {
     pub(super) values: Vec<u64>,
-    /// The place of each document, and where its set ends.
-    pub(super) ends: Vec<(u32, usize)>,
+    /// The index of each document in its [`Resident`], and where its set ends.
+    pub(super) ends: Vec<(usize, usize)>,
 }
 
 /// Symbols of some documents, one behind the other, and where each document ends among all that wait.
-type SymbolChunk<'w> = (&'w [u64], &'w [(u32, usize)]);
+type SymbolChunk<'w> = (&'w [u64], &'w [(DocNumber, usize)]);
 
 impl PendingSymbols {
     /// The documents in pieces of some symbols.
@@ -88,7 +88,7 @@ impl PendingSymbols {
 
 impl Resident {
     /// These documents, which are in order. What they are compared by is still to come.
-    pub(super) fn new(documents: Vec<u32>) -> Self {
+    pub(super) fn new(documents: Vec<DocNumber>) -> Self {
         let sets = vec![SetRange::default(); documents.len()];
         // The first piece stays empty: the default range of a document that is not loaded points into it.
         let pieces = vec![Vec::new()];
@@ -106,7 +106,7 @@ impl Resident {
     pub(super) fn with_records(
         ctx: &Context<'_>,
         lookup: &mut Lookup<'_>,
-        documents: Vec<u32>,
+        documents: Vec<DocNumber>,
     ) -> Result<Self, EngineError> {
         let mut resident = Resident::new(documents);
         resident.payloads.reserve_exact(resident.documents.len() * ctx.panel.width());
@@ -129,11 +129,11 @@ impl Resident {
         }
     }
 
-    /// Takes the sets of some documents, one behind the other: for each its place, and where it ends.
+    /// Takes the sets of some documents, one behind the other.
     pub(super) fn take(&mut self, piece: Piece) {
         let mut start = 0;
-        for (place, end) in piece.ends {
-            self.sets[place as usize] = SetRange { piece: self.pieces.len(), start, end };
+        for (index, end) in piece.ends {
+            self.sets[index] = SetRange { piece: self.pieces.len(), start, end };
             start = end;
         }
         self.pieces.push(piece.values);
@@ -147,7 +147,7 @@ impl Resident {
     }
 
     /// Takes the symbols of one of the documents.
-    pub(super) fn add(&mut self, ctx: &Context<'_>, document: u32, symbols: &[u64]) {
+    pub(super) fn add(&mut self, ctx: &Context<'_>, document: DocNumber, symbols: &[u64]) {
         let PendingSymbols { symbols: all, documents } = &mut self.pending;
         all.extend_from_slice(symbols);
         documents.push((document, all.len()));
@@ -164,8 +164,8 @@ impl Resident {
             let mut start = 0;
             for &(document, end) in documents {
                 ctx.measure.prepare(&symbols[start..end - begin], &mut piece.values, sorting);
-                if let Some(place) = self.index(document) {
-                    piece.ends.push((place as u32, piece.values.len()));
+                if let Some(index) = self.index(document) {
+                    piece.ends.push((index, piece.values.len()));
                 }
                 start = end - begin;
             }
@@ -194,7 +194,7 @@ impl Resident {
         if !many || !ctx.measure.by_sets() || !ctx.recipe.verified {
             return;
         }
-        let Some(frequent) = Frequent::find((0..documents).map(|place| self.set(place))) else { return };
+        let Some(frequent) = Frequent::find((0..documents).map(|index| self.set(index))) else { return };
         let words = frequent.words();
         let mut rows =
             BitRows { words, bits: vec![0; documents * words], sizes: Vec::with_capacity(documents) };
@@ -207,38 +207,42 @@ impl Resident {
         self.rows = Some(rows);
     }
 
-    /// The similarity of the documents at two places, unless it is out of `floor`'s reach.
-    pub(super) fn compare(&self, measure: &Measure, a: u32, b: u32, floor: Threshold) -> Option<Measured> {
-        let (a, b) = (a as usize, b as usize);
+    /// The similarity of the documents of two indexes, unless it is out of `floor`'s reach.
+    pub(super) fn compare(
+        &self,
+        measure: &Measure,
+        [a, b]: [usize; 2],
+        floor: Threshold,
+    ) -> Option<Measured> {
         let Some(rows) = &self.rows else { return measure.compare(self.set(a), self.set(b), floor) };
-        let divided = |place: usize| DividedSet {
-            size: rows.sizes[place] as usize,
-            row: &rows.bits[place * rows.words..(place + 1) * rows.words],
-            rest: self.set(place),
+        let divided = |index: usize| DividedSet {
+            size: rows.sizes[index] as usize,
+            row: &rows.bits[index * rows.words..(index + 1) * rows.words],
+            rest: self.set(index),
         };
         measure.compare_divided(divided(a), divided(b), floor)
     }
 
-    pub(super) fn documents(&self) -> &[u32] {
+    pub(super) fn documents(&self) -> &[DocNumber] {
         &self.documents
     }
 
-    pub(super) fn into_documents(self) -> Vec<u32> {
+    pub(super) fn into_documents(self) -> Vec<DocNumber> {
         self.documents
     }
 
-    /// The place of a document.
-    pub(super) fn index(&self, document: u32) -> Option<usize> {
+    /// The index of a document.
+    pub(super) fn index(&self, document: DocNumber) -> Option<usize> {
         self.documents.binary_search(&document).ok()
     }
 
-    /// Returns the set of the document at a place, without the values that have become bits.
+    /// Returns the set of the document of an index, without the values that have become bits.
     pub(super) fn set(&self, index: usize) -> &[u64] {
         let SetRange { piece, start, end } = self.sets[index];
         &self.pieces[piece][start..end]
     }
 
-    /// Returns the record that the methods keep of the document at a place; empty where it is not needed any more.
+    /// Returns the record that the methods keep of the document of an index; empty where it is not needed any more.
     pub(super) fn record(&self, index: usize, width: usize) -> &[u8] {
         self.payloads.get(index * width..(index + 1) * width).unwrap_or_default()
     }
@@ -250,19 +254,30 @@ const CACHE_BYTES: usize = 16 << 20;
 /// The location of a document in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SpoolLocation {
-    pub(super) document: u32,
+    pub(super) document: DocNumber,
     /// Bytes that it takes when it is prepared.
     pub(super) bytes: u32,
     /// The offset of its block.
     offset: u64,
 }
 
+/// A comparison that a document needs before it is decided. It orders by kept document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NeededComparison {
+    /// The node of the kept document.
+    pub(super) kept: NodeId,
+    /// The node of the one that is decided.
+    pub(super) decided: NodeId,
+    /// The index of the entry that waits for the similarity.
+    pub(super) entry: usize,
+}
+
 /// Documents that are too many to be in memory together. Costs 16 bytes for each.
 pub(super) struct SpooledDocuments {
     spool: SpoolAccess,
-    /// Every document, sorted.
+    /// Every document, sorted: the node of each is its index.
     pub(super) locations: Vec<SpoolLocation>,
-    cache: HashMap<u32, Vec<u64>>,
+    cache: HashMap<NodeId, Vec<u64>>,
     cached_bytes: usize,
 }
 
@@ -278,7 +293,7 @@ impl SpooledDocuments {
                 break;
             }
             let location = |(document, symbols): (u32, u32)| SpoolLocation {
-                document,
+                document: DocNumber::new(document),
                 bytes: symbols.saturating_mul(8),
                 offset,
             };
@@ -305,11 +320,11 @@ impl SpooledDocuments {
     /// first document of each piece, and at the end the number of all.
     pub(super) fn pieces(&self, ctx: &Context<'_>, memory: u64, sets: bool) -> Vec<usize> {
         let (mut pieces, mut filled) = (vec![0], 0);
-        for (place, location) in self.locations.iter().enumerate() {
+        for (index, location) in self.locations.iter().enumerate() {
             let bytes = if sets { location.bytes.into() } else { 0 } + SpooledDocuments::overhead_bytes(ctx);
             // A document that is larger than the memory is a piece of its own: no piece is empty.
             if filled > 0 && filled + bytes > memory {
-                pieces.push(place);
+                pieces.push(index);
                 filled = 0;
             }
             filled += bytes;
@@ -318,13 +333,12 @@ impl SpooledDocuments {
         pieces
     }
 
-    /// Counts those of `asked`, in the order of the documents that they begin with, that can be served with these
-    /// documents in `memory`.
-    pub(super) fn fitting(&self, ctx: &Context<'_>, asked: &[(u32, u32, usize)], memory: u64) -> usize {
+    /// Counts those of `asked`, in the order of the kept documents, that can be served with these documents in `memory`.
+    pub(super) fn fitting(&self, ctx: &Context<'_>, asked: &[NeededComparison], memory: u64) -> usize {
         let (mut filled, mut count) = (0, 0);
-        for same in asked.chunk_by(|a, b| a.0 == b.0) {
-            filled +=
-                u64::from(self.locations[same[0].0 as usize].bytes) + SpooledDocuments::overhead_bytes(ctx);
+        for same in asked.chunk_by(|a, b| a.kept == b.kept) {
+            let bytes = self.locations[same[0].kept.index()].bytes;
+            filled += u64::from(bytes) + SpooledDocuments::overhead_bytes(ctx);
             // The first one is always served: with none, whoever asks again and again would not come to an
             // end.
             if count > 0 && filled > memory {
@@ -335,15 +349,20 @@ impl SpooledDocuments {
         count
     }
 
-    /// The documents at some places, which are in order, in memory; with or without their sets.
+    /// The document of a node.
+    pub(super) fn document(&self, node: NodeId) -> DocNumber {
+        self.locations[node.index()].document
+    }
+
+    /// The documents of some nodes, which are in order, in memory; with or without their sets.
     pub(super) fn load(
         &mut self,
         ctx: &Context<'_>,
         lookup: &mut Lookup<'_>,
-        places: &mut dyn Iterator<Item = u32>,
+        nodes: &mut dyn Iterator<Item = NodeId>,
         sets: bool,
     ) -> Result<Resident, EngineError> {
-        let wanted: Vec<SpoolLocation> = places.map(|place| self.locations[place as usize]).collect();
+        let wanted: Vec<SpoolLocation> = nodes.map(|node| self.locations[node.index()]).collect();
         let documents = wanted.iter().map(|location| location.document).collect();
         let mut resident = Resident::with_records(ctx, lookup, documents)?;
         if !sets {
@@ -353,14 +372,16 @@ impl SpooledDocuments {
         let mut offsets: Vec<u64> = wanted.iter().map(|location| location.offset).collect();
         offsets.sort_unstable();
         offsets.dedup();
-        let inside =
-            |document: u32| wanted.binary_search_by_key(&document, |location| location.document).is_ok();
+        let inside = |document: u32| {
+            let document = DocNumber::new(document);
+            wanted.binary_search_by_key(&document, |location| location.document).is_ok()
+        };
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         for offset in offsets {
             ctx.check()?;
             self.spool.read(offset, &mut block)?;
             block.documents(&mut buffer, inside, |document, symbols| {
-                resident.add(ctx, document, symbols);
+                resident.add(ctx, DocNumber::new(document), symbols);
                 Ok::<(), EngineError>(())
             })?;
         }
@@ -368,24 +389,24 @@ impl SpooledDocuments {
         Ok(resident)
     }
 
-    /// Makes sure that the document at a place is in the cache.
-    pub(super) fn fetch(&mut self, ctx: &Context<'_>, place: u32) -> Result<(), EngineError> {
-        if self.cache.contains_key(&place) {
+    /// Makes sure that the document of a node is in the cache.
+    pub(super) fn fetch(&mut self, ctx: &Context<'_>, node: NodeId) -> Result<(), EngineError> {
+        if self.cache.contains_key(&node) {
             return Ok(());
         }
-        let location = self.locations[place as usize];
+        let location = self.locations[node.index()];
         let (mut block, mut buffer, mut set) = (Block::default(), Vec::new(), Vec::new());
         self.spool.read(location.offset, &mut block)?;
         block.documents(
             &mut buffer,
-            |document| document == location.document,
+            |document| DocNumber::new(document) == location.document,
             |_, symbols| {
                 ctx.measure.prepare(symbols, &mut set, &mut SortBuffers::default());
                 Ok::<(), EngineError>(())
             },
         )?;
         self.cached_bytes += set.len() * 8;
-        self.cache.insert(place, set);
+        self.cache.insert(node, set);
         Ok(())
     }
 
@@ -400,8 +421,8 @@ impl SpooledDocuments {
     }
 
     /// A document that was fetched.
-    pub(super) fn get(&self, place: u32) -> &[u64] {
-        self.cache.get(&place).map_or(&[], Vec::as_slice)
+    pub(super) fn get(&self, node: NodeId) -> &[u64] {
+        self.cache.get(&node).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -410,7 +431,7 @@ mod tests {
     use super::*;
     use crate::JobRecipe;
     use crate::catalogue::Catalogue;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc, node};
     use crate::tests::recipe;
     use lookalike_store::symbols::{BlockBuilder, SpoolWriter};
     use proptest::prelude::*;
@@ -422,24 +443,27 @@ mod tests {
         )
     }
 
-    fn piece(sets: &[(u32, &[u64])]) -> Piece {
+    fn piece(sets: &[(usize, &[u64])]) -> Piece {
         let mut piece = Piece::default();
-        for (place, set) in sets {
+        for (index, set) in sets {
             piece.values.extend_from_slice(set);
-            piece.ends.push((*place, piece.values.len()));
+            piece.ends.push((*index, piece.values.len()));
         }
         piece
     }
 
     #[test]
     fn sets_are_found_in_the_pieces_that_came() {
-        let mut resident = Resident::new(vec![3, 5, 9]);
+        let mut resident = Resident::new([3, 5, 9].map(doc).to_vec());
         assert_eq!((resident.set(1), resident.record(0, 20)), (&[][..], &[][..]), "nothing has come yet");
         resident.take(piece(&[(2, &[7, 8]), (0, &[1])]));
         resident.take(piece(&[(1, &[4, 5, 6])]));
         assert_eq!([resident.set(0), resident.set(1), resident.set(2)], [&[1][..], &[4, 5, 6], &[7, 8]]);
-        assert_eq!([3, 5, 9, 4].map(|document| resident.index(document)), [Some(0), Some(1), Some(2), None]);
-        assert_eq!(resident.documents(), [3, 5, 9]);
+        assert_eq!(
+            [3, 5, 9, 4].map(|document| resident.index(doc(document))),
+            [Some(0), Some(1), Some(2), None]
+        );
+        assert_eq!(resident.documents(), [3, 5, 9].map(doc));
         let buffer = resident.into_buffer();
         assert!(buffer.is_empty() && buffer.capacity() >= 3);
     }
@@ -450,13 +474,13 @@ mod tests {
         let mut pending = PendingSymbols::default();
         for (document, length) in (0..).zip(lengths) {
             pending.symbols.resize(pending.symbols.len() + length, u64::from(document));
-            pending.documents.push((document, pending.symbols.len()));
+            pending.documents.push((doc(document), pending.symbols.len()));
         }
         let found: Vec<(usize, Vec<u32>)> = pending
             .chunks()
             .into_iter()
             .map(|(symbols, documents)| {
-                (symbols.len(), documents.iter().map(|(document, _)| *document).collect())
+                (symbols.len(), documents.iter().map(|(document, _)| document.get()).collect())
             })
             .collect();
         assert_eq!(found, [(PIECE, vec![0]), (PIECE, vec![1, 2]), (5, vec![3])]);
@@ -467,14 +491,14 @@ mod tests {
     fn symbols_become_sets_whatever_their_order() {
         let test = test();
         let ctx = test.context();
-        let mut resident = Resident::new(vec![2, 4, 6]);
-        resident.add(&ctx, 6, &[1, 2, 2, 1]);
-        resident.add(&ctx, 2, &[2, 1]);
-        resident.add(&ctx, 4, &[1, 2, 3]);
+        let mut resident = Resident::new([2, 4, 6].map(doc).to_vec());
+        resident.add(&ctx, doc(6), &[1, 2, 2, 1]);
+        resident.add(&ctx, doc(2), &[2, 1]);
+        resident.add(&ctx, doc(4), &[1, 2, 3]);
         resident.finish_loading(&ctx);
         assert_eq!(resident.set(0), resident.set(2), "a set has each value once");
-        assert_eq!([0, 1, 2].map(|place| resident.set(place).len()), [2, 3, 2]);
-        let measured = resident.compare(&ctx.measure, 0, 1, Threshold::LOWEST).unwrap();
+        assert_eq!([0, 1, 2].map(|index| resident.set(index).len()), [2, 3, 2]);
+        let measured = resident.compare(&ctx.measure, [0, 1], Threshold::LOWEST).unwrap();
         assert!((measured.forward - 2.0 / 3.0).abs() < 1e-12);
     }
 
@@ -486,18 +510,18 @@ mod tests {
             let ctx = test.context();
             let sets: Vec<Vec<u64>> = sets.into_iter().map(|set| set.into_iter().collect()).collect();
             let filled = || {
-                let mut resident = Resident::new((0..sets.len() as u32).collect());
-                let sets: Vec<(u32, &[u64])> = (0..).zip(sets.iter().map(Vec::as_slice)).collect();
+                let mut resident = Resident::new(DocNumber::range(0, sets.len() as u32).collect());
+                let sets: Vec<(usize, &[u64])> = (0..).zip(sets.iter().map(Vec::as_slice)).collect();
                 resident.take(piece(&sets));
                 resident
             };
             let (plain, mut divided) = (filled(), filled());
             divided.prepare_for(&ctx, 1000);
-            for a in 0..sets.len() as u32 {
-                for b in 0..sets.len() as u32 {
+            for a in 0..sets.len() {
+                for b in 0..sets.len() {
                     for floor in [Threshold::LOWEST, ctx.measure.threshold] {
-                        let expected = plain.compare(&ctx.measure, a, b, floor);
-                        prop_assert_eq!(divided.compare(&ctx.measure, a, b, floor), expected);
+                        let expected = plain.compare(&ctx.measure, [a, b], floor);
+                        prop_assert_eq!(divided.compare(&ctx.measure, [a, b], floor), expected);
                     }
                 }
             }
@@ -509,7 +533,7 @@ mod tests {
         let test = test();
         let ctx = test.context();
         let filled = |ctx: &Context<'_>, pairs: usize| {
-            let mut resident = Resident::new(vec![0, 1]);
+            let mut resident = Resident::new(vec![doc(0), doc(1)]);
             resident.take(piece(&[(0, &[1, 2, 3]), (1, &[1, 2, 3])]));
             resident.prepare_for(ctx, pairs);
             resident.rows.is_some()
@@ -526,10 +550,10 @@ mod tests {
         let catalogue = Catalogue::load(&ctx).unwrap();
         let mut lookup = Lookup::new(&ctx, &catalogue);
         let width = ctx.panel.width();
-        let resident = Resident::with_records(&ctx, &mut lookup, vec![1, 4]).unwrap();
-        assert_eq!(resident.record(0, width), lookup.record(1).unwrap());
-        assert_eq!(resident.record(1, width), lookup.record(4).unwrap());
-        let part = Part { documents: vec![1, 4], ..Part::default() };
+        let resident = Resident::with_records(&ctx, &mut lookup, vec![doc(1), doc(4)]).unwrap();
+        assert_eq!(resident.record(0, width), lookup.record(doc(1)).unwrap());
+        assert_eq!(resident.record(1, width), lookup.record(doc(4)).unwrap());
+        let part = Part { documents: vec![doc(1), doc(4)], ..Part::default() };
         let verified = Resident::for_part(&ctx, &mut lookup, &part).unwrap();
         assert!(verified.record(0, width).is_empty(), "methods are not asked again");
     }
@@ -558,7 +582,7 @@ mod tests {
         let test = test();
         let spooled = spooled(&test.sketched());
         let found: Vec<(u32, u32)> =
-            spooled.locations.iter().map(|location| (location.document, location.bytes)).collect();
+            spooled.locations.iter().map(|location| (location.document.get(), location.bytes)).collect();
         assert_eq!(found, [(0, 8), (1, 16), (2, 24), (3, 32), (4, 40)]);
     }
 
@@ -568,20 +592,23 @@ mod tests {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let (mut spooled, mut lookup) = (spooled(&ctx), Lookup::new(&ctx, &catalogue));
-        let resident = spooled.load(&ctx, &mut lookup, &mut [1, 4].into_iter(), true).unwrap();
-        assert_eq!((resident.documents(), resident.set(0).len(), resident.set(1).len()), (&[1, 4][..], 2, 5));
-        let bare = spooled.load(&ctx, &mut lookup, &mut [1, 4].into_iter(), false).unwrap();
+        let resident = spooled.load(&ctx, &mut lookup, &mut [1, 4].map(node).into_iter(), true).unwrap();
+        assert_eq!(
+            (resident.documents(), resident.set(0).len(), resident.set(1).len()),
+            (&[doc(1), doc(4)][..], 2, 5)
+        );
+        let bare = spooled.load(&ctx, &mut lookup, &mut [1, 4].map(node).into_iter(), false).unwrap();
         assert!(bare.set(0).is_empty() && !bare.record(0, ctx.panel.width()).is_empty());
-        assert!(spooled.get(4).is_empty());
-        spooled.fetch(&ctx, 4).unwrap();
-        assert_eq!((spooled.get(4), spooled.cached_bytes), (resident.set(1), 40));
-        spooled.fetch(&ctx, 4).unwrap();
+        assert!(spooled.get(node(4)).is_empty());
+        spooled.fetch(&ctx, node(4)).unwrap();
+        assert_eq!((spooled.get(node(4)), spooled.cached_bytes), (resident.set(1), 40));
+        spooled.fetch(&ctx, node(4)).unwrap();
         assert_eq!(spooled.cached_bytes, 40, "it is cached once");
         spooled.tidy();
-        assert!(!spooled.get(4).is_empty());
+        assert!(!spooled.get(node(4)).is_empty());
         spooled.cached_bytes = CACHE_BYTES + 1;
         spooled.tidy();
-        assert!(spooled.get(4).is_empty());
+        assert!(spooled.get(node(4)).is_empty());
     }
 
     #[test]
@@ -603,7 +630,9 @@ mod tests {
         let ctx = test.sketched();
         let spooled = spooled(&ctx);
         let overhead = SpooledDocuments::overhead_bytes(&ctx);
-        let asked = [(0, 9, 0), (0, 8, 1), (1, 9, 2), (2, 9, 3)];
+        let needed =
+            |(kept, decided, entry)| NeededComparison { kept: node(kept), decided: node(decided), entry };
+        let asked = [(0, 9, 0), (0, 8, 1), (1, 9, 2), (2, 9, 3)].map(needed);
         assert_eq!(spooled.fitting(&ctx, &asked, 1), 2, "the first document always goes on");
         assert_eq!(spooled.fitting(&ctx, &asked, 2 * overhead + 24), 3);
         assert_eq!(spooled.fitting(&ctx, &asked, 2 * overhead + 23), 2);

@@ -11,13 +11,15 @@
 //! others.
 //!
 //! Few of the pairs that a method proposes decide anything: of a hundred copies each need be compared with the kept one
-//! alone. So `star` takes candidates as they are, and has a pair measured only when one of its documents is decided.
+//! alone. So `star` takes candidates as they are, and has a pair measured only when one of its documents is decided: a
+//! [`Neighbour`] is a candidate until it is measured. `components` takes measured pairs and nothing else.
 //!
 //! `pairs` and `components` measure all candidates. Which pairs are measured depends on the candidates and the keep order
 //! alone, so that counts, histogram and samples are the same for any memory and any number of threads.
 
 use std::collections::HashMap;
 
+use lookalike_model::{DocNumber, NodeId, Removal};
 use lookalike_store::bits::Bits;
 
 use crate::decision::{OneHop, Way, Witness, best_by_one_hop};
@@ -27,27 +29,16 @@ use crate::measure::Measured;
 /// A verified pair of nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Edge {
-    pub(crate) a: u32,
-    pub(crate) b: u32,
+    pub(crate) a: NodeId,
+    pub(crate) b: NodeId,
     pub(crate) measured: Measured,
-}
-
-/// A document that is removed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Removal {
-    pub(crate) document: u32,
-    /// The kept document that stands for it.
-    pub(crate) witness: u32,
-    pub(crate) similarity: f64,
-    /// The neighbour that tied it in, where that may be another one.
-    pub(crate) via: u32,
 }
 
 /// A document that is kept or removed by the rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Contender {
-    pub(crate) document: u32,
-    pub(crate) node: u32,
+    pub(crate) document: DocNumber,
+    pub(crate) node: NodeId,
     /// It is only there to be compared with, and always kept.
     pub(crate) reference: bool,
 }
@@ -55,74 +46,150 @@ pub(crate) struct Contender {
 /// Measures the similarity of two nodes.
 pub(crate) trait Judge {
     /// The similarity of `a` to its candidate `b`; nothing when it is out of reach.
-    fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
+    fn candidate(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError>;
     /// The similarity of `a` to `b`, a pair that no method proposed; nothing when it is out of the threshold's reach.
-    fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError>;
+    fn near(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError>;
     /// The similarity of `a` to `b`, however low.
-    fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError>;
+    fn any(&mut self, a: NodeId, b: NodeId) -> Result<f64, EngineError>;
 }
 
-/// Lists the neighbours of every node.
-pub(crate) trait Adjacency {
+/// Lists the neighbours of every node: candidates among them, or only measured ones.
+pub(crate) trait Adjacency<N> {
     /// The neighbours of a node, in any order.
-    fn of(&mut self, node: u32) -> Result<&[Neighbour], EngineError>;
+    fn of(&mut self, node: NodeId) -> Result<&[N], EngineError>;
 }
 
-/// One end of a pair.
+/// One end of a pair that was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Neighbour {
-    /// Similarity of the one to the other.
+pub(crate) struct MeasuredNeighbour {
+    /// Similarity of the one to the other; 0 where it is out of reach.
     pub(crate) similarity: f64,
-    pub(crate) node: u32,
-    /// The pair was measured; until then it is only a candidate.
-    pub(crate) measured: bool,
+    pub(crate) node: NodeId,
     /// It reaches the threshold in this direction.
     pub(crate) reached: bool,
 }
 
+impl MeasuredNeighbour {
+    /// The neighbour `node`, and what was measured; nothing where it is out of reach.
+    pub(crate) fn new(node: NodeId, measured: Option<Measured>) -> Self {
+        let Measured { forward, reached, .. } = measured.unwrap_or(Measured::NONE);
+        MeasuredNeighbour { similarity: forward, node, reached }
+    }
+}
+
+/// One end of a pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Neighbour {
+    /// The pair was only proposed: nothing follows from it until it is measured.
+    Candidate(NodeId),
+    /// The pair was measured.
+    Measured(MeasuredNeighbour),
+}
+
+// There are two for each candidate: the flag of a measurement has room for what tells the two apart.
+const _: () = assert!(size_of::<Neighbour>() == 16);
+
+impl Default for Neighbour {
+    fn default() -> Self {
+        Neighbour::Candidate(NodeId::default())
+    }
+}
+
+impl From<MeasuredNeighbour> for Neighbour {
+    fn from(measured: MeasuredNeighbour) -> Self {
+        Neighbour::Measured(measured)
+    }
+}
+
+/// The error about a candidate where a measured pair is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NotMeasured;
+
+impl TryFrom<Neighbour> for MeasuredNeighbour {
+    type Error = NotMeasured;
+
+    fn try_from(neighbour: Neighbour) -> Result<Self, NotMeasured> {
+        match neighbour {
+            Neighbour::Candidate(_) => Err(NotMeasured),
+            Neighbour::Measured(measured) => Ok(measured),
+        }
+    }
+}
+
 impl Neighbour {
-    /// A neighbour that is still to be measured.
-    fn candidate(node: u32) -> Self {
-        Neighbour { node, ..Neighbour::default() }
+    /// The other node of the pair.
+    #[inline]
+    pub(crate) fn node(&self) -> NodeId {
+        match self {
+            Neighbour::Candidate(node) | Neighbour::Measured(MeasuredNeighbour { node, .. }) => *node,
+        }
+    }
+
+    /// True until the pair is measured.
+    #[inline]
+    pub(crate) fn is_candidate(&self) -> bool {
+        matches!(self, Neighbour::Candidate(_))
     }
 
     /// Returns both ends of a candidate pair, each with the other one as its neighbour.
-    pub(crate) fn ends(a: u32, b: u32) -> [(u32, Self); 2] {
-        [(a, Neighbour::candidate(b)), (b, Neighbour::candidate(a))]
+    pub(crate) fn ends([a, b]: [NodeId; 2]) -> [(NodeId, Self); 2] {
+        [(a, Neighbour::Candidate(b)), (b, Neighbour::Candidate(a))]
     }
 
     /// Notes what was measured.
     pub(crate) fn set_measured(&mut self, measured: Option<Measured>) {
-        let Measured { forward, reached, .. } = measured.unwrap_or(Measured::NONE);
-        (self.similarity, self.measured, self.reached) = (forward, true, reached);
+        *self = Neighbour::Measured(MeasuredNeighbour::new(self.node(), measured));
+    }
+
+    /// The neighbour of `node`, measured if it was not.
+    fn measured(self, node: NodeId, judge: &mut dyn Judge) -> Result<MeasuredNeighbour, EngineError> {
+        match self {
+            Neighbour::Measured(measured) => Ok(measured),
+            Neighbour::Candidate(other) => Ok(MeasuredNeighbour::new(other, judge.candidate(node, other)?)),
+        }
     }
 }
 
 impl Edge {
     /// Returns both ends of the edge, each with the other one as its neighbour.
-    pub(crate) fn ends(&self) -> [(u32, Neighbour); 2] {
+    pub(crate) fn ends<N: From<MeasuredNeighbour>>(&self) -> [(NodeId, N); 2] {
         let Edge { a, b, measured } = *self;
-        let mut ends = Neighbour::ends(a, b);
-        ends[0].1.set_measured(Some(measured));
-        ends[1].1.set_measured(Some(measured.swapped()));
-        ends
+        let one = MeasuredNeighbour::new(b, Some(measured));
+        let other = MeasuredNeighbour::new(a, Some(measured.swapped()));
+        [(a, one.into()), (b, other.into())]
     }
 }
 
 /// Takes a removal, in keep order.
 pub(crate) type RemovalSink<'t> = dyn FnMut(Removal) -> Result<(), EngineError> + 't;
 
-/// A number that no document and no node has.
-const NO_DOCUMENT: u32 = u32::MAX;
-
-/// The state of a node: 12 bytes.
+/// The state of a node: 12 bytes, in which the highest numbers stand for none.
 #[derive(Debug, Clone, Copy)]
 struct State {
-    /// Place in keep order and number of the kept document.
+    /// Place in keep order of the kept document, and its number.
     kept_place: u32,
-    kept: u32,
+    kept: DocNumber,
     /// Node of the witness of its first removed document.
-    witness: u32,
+    witness: NodeId,
+}
+
+const _: () = assert!(size_of::<State>() == 12);
+
+impl State {
+    /// The state before any document of the node is decided.
+    const UNDECIDED: State = State { kept_place: u32::MAX, kept: DocNumber::MOST, witness: NodeId::MOST };
+
+    /// True when a document of the node is kept.
+    #[inline]
+    fn is_kept(&self) -> bool {
+        self.kept != DocNumber::MOST
+    }
+
+    /// Node of the witness of its first removed document, if one was removed.
+    #[inline]
+    fn witness(&self) -> Option<NodeId> {
+        Some(self.witness).filter(|&witness| witness != NodeId::MOST)
+    }
 }
 
 /// The witnesses of the removed documents of a node, kept while more of its documents are to come.
@@ -133,7 +200,7 @@ struct NodeWitnesses {
     /// The best of those.
     best: Option<Witness>,
     /// Witnesses beyond the first, where equal documents have different ones.
-    more: Vec<u32>,
+    more: Vec<NodeId>,
 }
 
 /// The rule `star` under way. Costs 12 bytes and two bits for each node, and more for those of several documents.
@@ -143,7 +210,7 @@ pub(crate) struct Star {
     several: Bits,
     /// Nodes with a document to compare with: it comes before all others, and is kept.
     with_reference: Bits,
-    node_witnesses: HashMap<u32, NodeWitnesses>,
+    node_witnesses: HashMap<NodeId, NodeWitnesses>,
     place: u32,
 }
 
@@ -160,23 +227,29 @@ impl Star {
             }
             seen.set(contender.node);
         }
-        let state = State { kept_place: NO_DOCUMENT, kept: NO_DOCUMENT, witness: NO_DOCUMENT };
-        Star { nodes: vec![state; nodes], several, with_reference, node_witnesses: HashMap::new(), place: 0 }
+        Star {
+            nodes: vec![State::UNDECIDED; nodes],
+            several,
+            with_reference,
+            node_witnesses: HashMap::new(),
+            place: 0,
+        }
     }
 
     /// True when `contender` needs the similarity of its candidate, as far as can be said before it is decided.
-    pub(crate) fn needs_similarity(&self, contender: &Contender, candidate: u32) -> bool {
-        let State { kept_place, kept, .. } = self.nodes[candidate as usize];
+    pub(crate) fn needs_similarity(&self, contender: &Contender, candidate: NodeId) -> bool {
+        let state = self.nodes[candidate.index()];
         // Only kept neighbours can be witnesses. Those that were kept before an equal document was decided
         // were measured for that one, and their best is remembered.
-        kept != NO_DOCUMENT
+        state.is_kept()
             && self.needs_neighbours(contender)
-            && kept_place >= self.node_witnesses.get(&contender.node).map_or(0, |known| known.last_place)
+            && state.kept_place
+                >= self.node_witnesses.get(&contender.node).map_or(0, |known| known.last_place)
     }
 
     /// True when `contender` needs its neighbours: it has no equal that is kept, or will be when it is decided.
     pub(crate) fn needs_neighbours(&self, contender: &Contender) -> bool {
-        !self.with_reference.get(contender.node) && self.nodes[contender.node as usize].kept == NO_DOCUMENT
+        !self.with_reference.get(contender.node) && !self.nodes[contender.node.index()].is_kept()
     }
 
     /// Decides the next document, whose neighbours are `near`.
@@ -193,8 +266,8 @@ impl Star {
         let Some(Witness { similarity, document: witness, .. }) = found else {
             // Of equal documents the first that is kept stands for the node; a document to compare with is
             // always kept.
-            let state = &mut self.nodes[contender.node as usize];
-            if state.kept == NO_DOCUMENT {
+            let state = &mut self.nodes[contender.node.index()];
+            if !state.is_kept() {
                 (state.kept_place, state.kept) = (place, contender.document);
             }
             return Ok(());
@@ -218,9 +291,9 @@ impl Star {
             return Ok(Some(equal));
         }
         let mut best = self.node_witnesses.get(&node).and_then(|known| known.best);
-        for neighbour in near.iter().filter(|neighbour| self.needs_similarity(contender, neighbour.node)) {
-            let Neighbour { similarity, reached, .. } = measured(node, *neighbour, judge)?;
-            let offer = self.kept(neighbour.node, similarity).filter(|_| reached);
+        for neighbour in near.iter().filter(|neighbour| self.needs_similarity(contender, neighbour.node())) {
+            let MeasuredNeighbour { similarity, node: other, reached } = neighbour.measured(node, judge)?;
+            let offer = self.kept(other, similarity).filter(|_| reached);
             best = offer.map(|offer| offer.or(best)).or(best);
         }
         // Only what was measured directly is remembered as the best: a witness by one hop is no neighbour,
@@ -236,15 +309,16 @@ impl Star {
     }
 
     /// The kept document of a node, as a witness.
-    fn kept(&self, node: u32, similarity: f64) -> Option<Witness> {
-        let State { kept_place: place, kept: document, .. } = self.nodes[node as usize];
-        (document != NO_DOCUMENT).then_some(Witness { similarity, place, document, node })
+    fn kept(&self, node: NodeId, similarity: f64) -> Option<Witness> {
+        let state = self.nodes[node.index()];
+        let State { kept_place: place, kept: document, .. } = state;
+        state.is_kept().then_some(Witness { similarity, place, document, node })
     }
 
     /// Remembers what a removed document found.
-    fn note(&mut self, node: u32, place: u32, best: Option<Witness>, witness: u32) {
-        let state = &mut self.nodes[node as usize];
-        let first = if state.witness == NO_DOCUMENT { witness } else { state.witness };
+    fn note(&mut self, node: NodeId, place: u32, best: Option<Witness>, witness: NodeId) {
+        let state = &mut self.nodes[node.index()];
+        let first = state.witness().unwrap_or(witness);
         state.witness = first;
         // Nearly all nodes are one document and are never asked again: only the others cost an entry of the
         // map.
@@ -259,8 +333,8 @@ impl Star {
     }
 
     /// Nodes that stand for the removed documents of a node.
-    fn witnesses(&self, node: u32) -> impl Iterator<Item = u32> {
-        let first = Some(self.nodes[node as usize].witness).filter(|&witness| witness != NO_DOCUMENT);
+    fn witnesses(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
+        let first = self.nodes[node.index()].witness();
         let more = first.and_then(|_| self.node_witnesses.get(&node)).map_or(&[][..], |known| &known.more);
         first.into_iter().chain(more.iter().copied())
     }
@@ -268,7 +342,7 @@ impl Star {
     /// The best among the witnesses of removed neighbours.
     fn one_hop(
         &self,
-        node: u32,
+        node: NodeId,
         near: &[Neighbour],
         judge: &mut dyn Judge,
     ) -> Result<Option<Witness>, EngineError> {
@@ -277,18 +351,18 @@ impl Star {
 
     /// The witnesses of removed neighbours, each with the neighbour that leads to it; from equal documents a way leads to
     /// those of their own. Kept neighbours are left out: they were measured, and are not near.
-    fn ways(&self, node: u32, near: &[Neighbour]) -> Vec<Way> {
-        let is_kept = |node: u32| self.nodes[node as usize].kept != NO_DOCUMENT;
-        let mut far: Vec<u32> =
-            near.iter().map(|neighbour| neighbour.node).filter(|&node| is_kept(node)).collect();
+    fn ways(&self, node: NodeId, near: &[Neighbour]) -> Vec<Way<NodeId>> {
+        let is_kept = |node: NodeId| self.nodes[node.index()].is_kept();
+        let mut far: Vec<NodeId> = near.iter().map(Neighbour::node).filter(|&node| is_kept(node)).collect();
         far.sort_unstable();
-        let mut ways: Vec<Way> = self.witnesses(node).map(|witness| Way { witness, through: None }).collect();
+        let mut ways: Vec<Way<NodeId>> =
+            self.witnesses(node).map(|witness| Way { witness, through: None }).collect();
         for (index, neighbour) in near.iter().enumerate() {
             // One that was measured and is not near leads nowhere. The others are near, or are measured when
             // a way through them is taken.
-            if !neighbour.measured || neighbour.reached {
+            if !matches!(neighbour, Neighbour::Measured(MeasuredNeighbour { reached: false, .. })) {
                 let through = Some(index);
-                ways.extend(self.witnesses(neighbour.node).map(|witness| Way { witness, through }));
+                ways.extend(self.witnesses(neighbour.node()).map(|witness| Way { witness, through }));
             }
         }
         // Without this, a kept neighbour would be measured a second time, as the witness of another one.
@@ -300,47 +374,40 @@ impl Star {
 /// The search for a witness of a node by one hop.
 struct NodeHop<'h> {
     star: &'h Star,
-    node: u32,
+    node: NodeId,
     near: &'h [Neighbour],
     judge: &'h mut dyn Judge,
 }
 
 impl OneHop for NodeHop<'_> {
     type Error = EngineError;
+    type Witness = NodeId;
 
-    fn witness(&mut self, witness: u32) -> Result<Option<Witness>, EngineError> {
+    fn witness(&mut self, witness: NodeId) -> Result<Option<Witness>, EngineError> {
         let measured = self.judge.near(self.node, witness)?.filter(|measured| measured.reached);
         Ok(measured.and_then(|measured| self.star.kept(witness, measured.forward)))
     }
 
     fn is_near(&mut self, candidate: usize) -> Result<bool, EngineError> {
-        Ok(measured(self.node, self.near[candidate], self.judge)?.reached)
+        Ok(self.near[candidate].measured(self.node, self.judge)?.reached)
     }
-}
-
-/// A neighbour of `node`, measured if it was not.
-fn measured(node: u32, mut neighbour: Neighbour, judge: &mut dyn Judge) -> Result<Neighbour, EngineError> {
-    if !neighbour.measured {
-        neighbour.set_measured(judge.candidate(node, neighbour.node)?);
-    }
-    Ok(neighbour)
 }
 
 /// Decides by the rule `components`; `leaders` are the documents that stand for each node.
 pub(crate) fn components(
     contenders: &[Contender],
-    neighbours: &mut dyn Adjacency,
-    leaders: &[u32],
+    neighbours: &mut dyn Adjacency<MeasuredNeighbour>,
+    leaders: &[DocNumber],
     judge: &mut dyn Judge,
     take: &mut RemovalSink<'_>,
 ) -> Result<(), EngineError> {
     let component = connected(neighbours, leaders.len())?;
-    let mut kept_documents: HashMap<u32, Contender> = HashMap::new();
+    let mut kept_documents: HashMap<NodeId, Contender> = HashMap::new();
     for contender in contenders {
         // Contenders are in keep order, documents to compare with before all others: the first of a component
         // is the one to keep.
-        let Some(&kept_document) = kept_documents.get(&component[contender.node as usize]) else {
-            kept_documents.insert(component[contender.node as usize], *contender);
+        let Some(&kept_document) = kept_documents.get(&component[contender.node.index()]) else {
+            kept_documents.insert(component[contender.node.index()], *contender);
             continue;
         };
         if contender.reference {
@@ -358,21 +425,25 @@ pub(crate) fn components(
 }
 
 /// The first node of the component that each node is in.
-fn connected(neighbours: &mut dyn Adjacency, nodes: usize) -> Result<Vec<u32>, EngineError> {
-    let mut component = vec![NO_DOCUMENT; nodes];
+fn connected(
+    neighbours: &mut dyn Adjacency<MeasuredNeighbour>,
+    nodes: usize,
+) -> Result<Vec<NodeId>, EngineError> {
+    const UNSEEN: NodeId = NodeId::MOST;
+    let mut component = vec![UNSEEN; nodes];
     let mut waiting = Vec::new();
-    for start in 0..nodes as u32 {
-        if component[start as usize] != NO_DOCUMENT {
+    for start in NodeId::range(0, nodes as u32) {
+        if component[start.index()] != UNSEEN {
             continue;
         }
         // Nodes are begun in order, so that the first node of a component is its lowest, whatever the order
         // of neighbours. A stack in place of recursion: components can be as long as a corpus.
-        component[start as usize] = start;
+        component[start.index()] = start;
         waiting.push(start);
         while let Some(node) = waiting.pop() {
             for neighbour in neighbours.of(node)? {
-                if component[neighbour.node as usize] == NO_DOCUMENT {
-                    component[neighbour.node as usize] = start;
+                if component[neighbour.node.index()] == UNSEEN {
+                    component[neighbour.node.index()] = start;
                     waiting.push(neighbour.node);
                 }
             }
@@ -382,8 +453,13 @@ fn connected(neighbours: &mut dyn Adjacency, nodes: usize) -> Result<Vec<u32>, E
 }
 
 /// The neighbour that tied a document in: an equal one, or else the most similar, the first of several.
-fn via(contender: &Contender, kept_document: Contender, near: &[Neighbour], leaders: &[u32]) -> u32 {
-    let leader = leaders[contender.node as usize];
+fn via(
+    contender: &Contender,
+    kept_document: Contender,
+    near: &[MeasuredNeighbour],
+    leaders: &[DocNumber],
+) -> DocNumber {
+    let leader = leaders[contender.node.index()];
     if kept_document.node == contender.node {
         return kept_document.document;
     }
@@ -392,10 +468,11 @@ fn via(contender: &Contender, kept_document: Contender, near: &[Neighbour], lead
     }
     // Turned around, because of equally similar neighbours `max_by` is to find the one with the lowest
     // leader.
-    let first = |a: &Neighbour, b: &Neighbour| leaders[b.node as usize].cmp(&leaders[a.node as usize]);
+    let first =
+        |a: &MeasuredNeighbour, b: &MeasuredNeighbour| leaders[b.node.index()].cmp(&leaders[a.node.index()]);
     near.iter()
         .max_by(|a, b| a.similarity.total_cmp(&b.similarity).then_with(|| first(a, b)))
-        .map_or(leader, |neighbour| leaders[neighbour.node as usize])
+        .map_or(leader, |neighbour| leaders[neighbour.node.index()])
 }
 
 #[cfg(test)]
@@ -404,7 +481,16 @@ mod tests {
 
     use super::*;
     use crate::stages::verify::NeighbourLists;
+    use crate::tests::context::{doc, node};
     use proptest::prelude::*;
+
+    fn contender(document: u32, at: u32) -> Contender {
+        Contender { document: doc(document), node: node(at), reference: false }
+    }
+
+    fn removal(document: u32, witness: u32, similarity: f64, via: u32) -> Removal {
+        Removal { document: doc(document), witness: doc(witness), similarity, via: doc(via) }
+    }
 
     fn by_star(contenders: &[Contender], edges: &[Edge], nodes: usize, table: &mut Table) -> Vec<Removal> {
         let mut found = Vec::new();
@@ -412,7 +498,7 @@ mod tests {
             found.push(removal);
             Ok(())
         };
-        let mut neighbours = NeighbourLists::new(nodes, edges, Edge::ends);
+        let mut neighbours = NeighbourLists::new(nodes, edges, Edge::ends::<Neighbour>);
         let mut star = Star::new(nodes, contenders);
         for contender in contenders {
             star.decide(contender, neighbours.of(contender.node).unwrap(), table, &mut take).unwrap();
@@ -432,7 +518,8 @@ mod tests {
             found.push(removal);
             Ok(())
         };
-        let mut neighbours = NeighbourLists::new(nodes, candidates, |&(a, b)| Neighbour::ends(a, b));
+        let mut neighbours =
+            NeighbourLists::new(nodes, candidates, |&(a, b)| Neighbour::ends([a, b].map(node)));
         let mut star = Star::new(nodes, contenders);
         for contender in contenders {
             star.decide(contender, neighbours.of(contender.node).unwrap(), table, &mut take).unwrap();
@@ -443,7 +530,7 @@ mod tests {
     fn by_components(
         contenders: &[Contender],
         edges: &[Edge],
-        leaders: &[u32],
+        leaders: &[DocNumber],
         table: &mut Table,
     ) -> Vec<Removal> {
         let mut found = Vec::new();
@@ -453,7 +540,7 @@ mod tests {
         };
         components(
             contenders,
-            &mut NeighbourLists::new(leaders.len(), edges, Edge::ends),
+            &mut NeighbourLists::new(leaders.len(), edges, Edge::ends::<MeasuredNeighbour>),
             leaders,
             table,
             &mut take,
@@ -475,27 +562,30 @@ mod tests {
             Table { similarity, threshold: 0.8, asked: Vec::new() }
         }
 
-        fn of(&self, a: u32, b: u32) -> f64 {
-            self.similarity.get(&(a.min(b), a.max(b))).copied().unwrap_or(0.0)
+        fn of(&self, a: NodeId, b: NodeId) -> f64 {
+            self.similarity.get(&(a.min(b).get(), a.max(b).get())).copied().unwrap_or(0.0)
         }
 
-        fn measured(&self, a: u32, b: u32) -> Measured {
-            let (value, reached) = (self.of(a, b), self.of(a, b) >= self.threshold);
-            Measured { forward: value, backward: value, reached, reached_back: reached }
+        fn measured(&self, a: NodeId, b: NodeId) -> Measured {
+            Measured::same(self.of(a, b), self.of(a, b) >= self.threshold)
+        }
+
+        fn edge(&self, &(a, b): &(u32, u32)) -> Edge {
+            Edge { a: node(a), b: node(b), measured: self.measured(node(a), node(b)) }
         }
     }
 
     impl Judge for Table {
-        fn candidate(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
-            self.asked.push((a, b));
+        fn candidate(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
+            self.asked.push((a.get(), b.get()));
             Ok(Some(self.measured(a, b)).filter(|measured| measured.forward > 0.5))
         }
 
-        fn near(&mut self, a: u32, b: u32) -> Result<Option<Measured>, EngineError> {
+        fn near(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
             Ok(Some(self.measured(a, b)))
         }
 
-        fn any(&mut self, a: u32, b: u32) -> Result<f64, EngineError> {
+        fn any(&mut self, a: NodeId, b: NodeId) -> Result<f64, EngineError> {
             Ok(self.of(a, b))
         }
     }
@@ -566,17 +656,15 @@ mod tests {
                         candidates.extend(proposed.then_some((a, b)));
                     }
                 }
-                let contender =
-                    |(document, node)| Contender { document: document as u32, node, reference: false };
-                let contenders: Vec<Contender> = order.into_iter().enumerate().map(contender).collect();
+                let contenders: Vec<Contender> =
+                    (0..).zip(order).map(|(document, at)| contender(document, at)).collect();
                 (contenders, candidates, table, nodes as usize)
             })
         })
     }
 
     fn edges(candidates: &[(u32, u32)], table: &Table) -> Vec<Edge> {
-        let edge = |&(a, b): &(u32, u32)| Edge { a, b, measured: table.measured(a, b) };
-        candidates.iter().map(edge).filter(|edge| edge.measured.counts()).collect()
+        candidates.iter().map(|pair| table.edge(pair)).filter(|edge| edge.measured.counts()).collect()
     }
 
     proptest! {
@@ -605,22 +693,23 @@ mod tests {
         #[test]
         fn components_keep_one_each((contenders, candidates, mut table, nodes) in cases()) {
             let edges = edges(&candidates, &table);
-            let leaders: Vec<u32> = (0..nodes as u32)
+            let leaders: Vec<DocNumber> = NodeId::range(0, nodes as u32)
                 .map(|node| {
                     let own = contenders.iter().filter(|contender| contender.node == node);
-                    own.map(|contender| contender.document).min().unwrap_or(0)
+                    own.map(|contender| contender.document).min().unwrap_or_default()
                 })
                 .collect();
             let found = by_components(&contenders, &edges, &leaders, &mut table);
-            let mut parts: Vec<u32> = (0..nodes as u32).collect();
+            let mut parts: Vec<NodeId> = NodeId::range(0, nodes as u32).collect();
             for _ in 0..nodes {
                 for edge in &edges {
-                    let low = parts[edge.a as usize].min(parts[edge.b as usize]);
-                    parts[edge.a as usize] = low;
-                    parts[edge.b as usize] = low;
+                    let low = parts[edge.a.index()].min(parts[edge.b.index()]);
+                    parts[edge.a.index()] = low;
+                    parts[edge.b.index()] = low;
                 }
             }
-            let mut present: Vec<u32> = contenders.iter().map(|contender| parts[contender.node as usize]).collect();
+            let mut present: Vec<NodeId> =
+                contenders.iter().map(|contender| parts[contender.node.index()]).collect();
             present.sort_unstable();
             present.dedup();
             prop_assert_eq!(contenders.len() - found.len(), present.len());
@@ -631,20 +720,19 @@ mod tests {
     fn a_chain_removes_nobody_on_its_own() {
         // 0 is like 1, 1 is like 2, but 2 is not like 0.
         let mut table = Table::new(BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.9)]));
-        let edges = [(0, 1), (1, 2)].map(|(a, b)| Edge { a, b, measured: table.measured(a, b) });
-        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let edges = [(0, 1), (1, 2)].map(|pair| table.edge(&pair));
+        let contenders = [0, 1, 2].map(|number| contender(number, number));
         let found = by_star(&contenders, &edges, 3, &mut table);
-        assert_eq!(found, [Removal { document: 1, witness: 0, similarity: 0.9, via: 0 }]);
-        let found = by_components(&contenders, &edges, &[0, 1, 2], &mut table);
-        assert_eq!(found[1], Removal { document: 2, witness: 0, similarity: 0.0, via: 1 });
+        assert_eq!(found, [removal(1, 0, 0.9, 0)]);
+        let found = by_components(&contenders, &edges, &[0, 1, 2].map(doc), &mut table);
+        assert_eq!(found[1], removal(2, 0, 0.0, 1));
     }
 
     #[test]
     fn copies_are_compared_with_the_kept_one_alone() {
         let pairs: Vec<(u32, u32)> = (0..100).flat_map(|a| (a + 1..100).map(move |b| (a, b))).collect();
         let mut table = Table::new(pairs.iter().map(|&pair| (pair, 0.9)).collect());
-        let contenders: Vec<Contender> =
-            (0..100).map(|node| Contender { document: node, node, reference: false }).collect();
+        let contenders: Vec<Contender> = (0..100).map(|number| contender(number, number)).collect();
         assert_eq!(by_asking(&contenders, &pairs, 100, &mut table).len(), 99);
         assert_eq!(table.asked, (1..100).map(|node| (node, 0)).collect::<Vec<_>>());
     }
@@ -652,72 +740,74 @@ mod tests {
     #[test]
     fn documents_to_compare_with_stay() {
         let mut table = Table::new(BTreeMap::from([((0, 1), 0.9)]));
-        let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
-        let contender = |document, node, reference| Contender { document, node, reference };
-        let contenders =
-            [contender(0, 0, true), contender(1, 0, true), contender(2, 1, true), contender(3, 1, false)];
+        let edges = [table.edge(&(0, 1))];
+        let reference = |document, at| Contender { reference: true, ..contender(document, at) };
+        let contenders = [reference(0, 0), reference(1, 0), reference(2, 1), contender(3, 1)];
         let found = by_star(&contenders, &edges, 2, &mut table);
-        assert_eq!(found, [Removal { document: 3, witness: 2, similarity: 1.0, via: 2 }]);
+        assert_eq!(found, [removal(3, 2, 1.0, 2)]);
     }
 
     #[test]
     fn both_ends_of_an_edge_see_it_from_their_side() {
         let measured = Measured { forward: 0.9, backward: 0.4, reached: true, reached_back: false };
-        let [(a, one), (b, two)] = Edge { a: 3, b: 7, measured }.ends();
-        assert_eq!((a, one), (3, Neighbour { similarity: 0.9, node: 7, measured: true, reached: true }));
-        assert_eq!((b, two), (7, Neighbour { similarity: 0.4, node: 3, measured: true, reached: false }));
-        let [(a, one), (b, two)] = Neighbour::ends(3, 7);
-        assert_eq!((a, one.node, one.measured, b, two.node, two.measured), (3, 7, false, 7, 3, false));
+        let [(a, one), (b, two)] = Edge { a: node(3), b: node(7), measured }.ends::<MeasuredNeighbour>();
+        assert_eq!((a, one), (node(3), MeasuredNeighbour { similarity: 0.9, node: node(7), reached: true }));
+        assert_eq!((b, two), (node(7), MeasuredNeighbour { similarity: 0.4, node: node(3), reached: false }));
+        let [one, two] = Neighbour::ends([3, 7].map(node));
+        assert_eq!(one, (node(3), Neighbour::Candidate(node(7))));
+        assert_eq!(two, (node(7), Neighbour::Candidate(node(3))));
     }
 
     #[test]
     fn a_removed_neighbour_leads_to_its_witness() {
         // 1 goes for 0; 2 is near 1 and, though nobody proposed it, near 0.
         let mut table = Table::new(BTreeMap::from([((0, 1), 0.9), ((1, 2), 0.95), ((0, 2), 0.85)]));
-        let contenders = [0, 1, 2].map(|node| Contender { document: node, node, reference: false });
+        let contenders = [0, 1, 2].map(|number| contender(number, number));
         let found = by_asking(&contenders, &[(0, 1), (1, 2)], 3, &mut table);
-        let removal = |document, similarity| Removal { document, witness: 0, similarity, via: 0 };
-        assert_eq!(found, [removal(1, 0.9), removal(2, 0.85)]);
+        assert_eq!(found, [removal(1, 0, 0.9, 0), removal(2, 0, 0.85, 0)]);
     }
 
     #[test]
     fn documents_without_neighbours_are_components_of_their_own() {
-        let mut lists = NeighbourLists::new(5, &[(1, 3), (3, 4)], |&(a, b)| Neighbour::ends(a, b));
-        assert_eq!(connected(&mut lists, 5).unwrap(), [0, 1, 2, 1, 1]);
+        let table = Table::new(BTreeMap::from([((1, 3), 0.9), ((3, 4), 0.9)]));
+        let edges = [(1, 3), (3, 4)].map(|pair| table.edge(&pair));
+        let mut lists = NeighbourLists::new(5, &edges, Edge::ends);
+        assert_eq!(connected(&mut lists, 5).unwrap(), [0, 1, 2, 1, 1].map(node));
     }
 
     #[test]
     fn the_document_that_ties_another_in_is_an_equal_or_its_nearest() {
-        let contender = |document, node| Contender { document, node, reference: false };
-        let near = |node, similarity| Neighbour { similarity, node, measured: true, reached: true };
-        let leaders = [10, 20, 30];
+        let near = |at, similarity| MeasuredNeighbour { similarity, node: node(at), reached: true };
+        let leaders = [10, 20, 30].map(doc);
         let neighbours = [near(2, 0.9), near(0, 0.9), near(0, 0.8)];
-        let via = |one, kept| via(&one, kept, &neighbours, &leaders);
+        let via = |one, kept| via(&one, kept, &neighbours, &leaders).get();
         assert_eq!(via(contender(21, 1), contender(20, 1)), 20, "the kept one is its equal");
         assert_eq!(via(contender(21, 1), contender(10, 0)), 20, "its leader ties it in");
         assert_eq!(via(contender(20, 1), contender(10, 0)), 10, "of equally near ones the first");
-        assert_eq!(super::via(&contender(20, 1), contender(10, 0), &[], &leaders), 20);
+        assert_eq!(super::via(&contender(20, 1), contender(10, 0), &[], &leaders), doc(20));
     }
 
     #[test]
     fn documents_to_compare_with_stay_in_components_too() {
         let mut table = Table::new(BTreeMap::from([((0, 1), 0.9)]));
-        let edges = [Edge { a: 0, b: 1, measured: table.measured(0, 1) }];
-        let contender = |document, node, reference| Contender { document, node, reference };
-        let contenders = [contender(0, 0, true), contender(1, 1, true), contender(2, 1, false)];
-        let found = by_components(&contenders, &edges, &[0, 1], &mut table);
-        assert_eq!(found, [Removal { document: 2, witness: 0, similarity: 0.9, via: 1 }]);
+        let edges = [table.edge(&(0, 1))];
+        let reference = |document, at| Contender { reference: true, ..contender(document, at) };
+        let contenders = [reference(0, 0), reference(1, 1), contender(2, 1)];
+        let found = by_components(&contenders, &edges, &[0, 1].map(doc), &mut table);
+        assert_eq!(found, [removal(2, 0, 0.9, 1)]);
     }
 
     #[test]
     fn only_kept_neighbours_are_measured_and_none_for_documents_that_stay() {
-        let contender = |document, reference| Contender { document, node: document, reference };
-        let contenders = [contender(0, true), contender(1, false), contender(2, false)];
+        let reference = Contender { reference: true, ..contender(0, 0) };
+        let contenders = [reference, contender(1, 1), contender(2, 2)];
         let mut star = Star::new(3, &contenders);
         assert!(!star.needs_neighbours(&contenders[0]), "it stays whatever it is near to");
         assert!(star.needs_neighbours(&contenders[1]));
-        assert!(!star.needs_similarity(&contenders[1], 0), "nothing is kept yet");
+        assert!(!star.needs_similarity(&contenders[1], node(0)), "nothing is kept yet");
         star.decide(&contenders[0], &[], &mut Table::new(BTreeMap::new()), &mut |_| Ok(())).unwrap();
-        assert!(star.needs_similarity(&contenders[1], 0) && !star.needs_similarity(&contenders[1], 2));
+        assert!(
+            star.needs_similarity(&contenders[1], node(0)) && !star.needs_similarity(&contenders[1], node(2))
+        );
     }
 }

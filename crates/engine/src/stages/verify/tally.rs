@@ -1,7 +1,7 @@
 //! The counts of verification, and the sample of pairs that a person is shown.
 
 use lookalike_hash::mix;
-use lookalike_store::sort::couple;
+use lookalike_model::{DocNumber, Pair};
 use serde::{Deserialize, Serialize};
 
 /// Bars of the histogram: similarity in hundredths.
@@ -13,15 +13,15 @@ const SAMPLES: usize = 16;
 /// A pair to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sample {
-    pub(crate) a: u32,
-    pub(crate) b: u32,
+    pub(crate) a: DocNumber,
+    pub(crate) b: DocNumber,
     pub(crate) similarity: f64,
 }
 
 impl Sample {
     /// Returns a hash of the pair, the same whenever and wherever it was measured.
     fn sampling_hash(&self) -> u64 {
-        mix(couple(self.a, self.b))
+        mix(Pair::ordered(self.a, self.b).pack())
     }
 }
 
@@ -112,11 +112,16 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::context::doc;
 
     #[test]
     fn samples_do_not_depend_on_how_the_work_was_cut() {
         let samples: Vec<Sample> = (0..5000u32)
-            .map(|n| Sample { a: n, b: n + 7, similarity: f64::from(mix(n.into()) as u32 % 1001) / 1000.0 })
+            .map(|n| Sample {
+                a: doc(n),
+                b: doc(n + 7),
+                similarity: f64::from(mix(n.into()) as u32 % 1001) / 1000.0,
+            })
             .collect();
         let gather = |cut: usize| {
             let mut all = Tally::default();
@@ -138,7 +143,7 @@ mod tests {
     }
 
     fn sample(similarity: f64) -> Sample {
-        Sample { a: 1, b: 2, similarity }
+        Sample { a: doc(1), b: doc(2), similarity }
     }
 
     #[test]
@@ -157,10 +162,10 @@ mod tests {
     fn the_nearest_to_the_threshold_are_kept() {
         let mut tally = Tally::default();
         for n in 0..100u32 {
-            tally.take(Sample { a: n, b: n + 1, similarity: f64::from(n) / 100.0 }, n >= 50);
+            tally.take(Sample { a: doc(n), b: doc(n + 1), similarity: f64::from(n) / 100.0 }, n >= 50);
         }
         tally.trim(0.5);
-        let all = |samples: &[Sample]| samples.iter().map(|sample| sample.a).collect::<Vec<_>>();
+        let all = |samples: &[Sample]| samples.iter().map(|sample| sample.a.get()).collect::<Vec<_>>();
         assert_eq!(all(&tally.above), (50..66).collect::<Vec<_>>());
         assert_eq!(all(&tally.below), (34..50).rev().collect::<Vec<_>>());
         assert_eq!(tally.random.len(), SAMPLES);

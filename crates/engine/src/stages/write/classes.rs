@@ -1,17 +1,18 @@
 //! Classes of equal documents, for tables that have each of their pairs.
 
+use lookalike_model::DocNumber;
 use lookalike_store::file::Run;
-use lookalike_store::sort::{Codec, uncouple};
+use lookalike_store::sort::Codec;
 
 use crate::catalogue::Lookup;
 use crate::context::Context;
 use crate::error::EngineError;
-use crate::stages::collapse;
+use crate::stages::collapse::{self, ClassMember};
 use crate::stages::verify::{self, Pairs};
 
 /// All classes of equal documents. In memory: `pairs` writes each of their pairs, which is far more.
 pub(super) struct Classes {
-    members: Vec<u32>,
+    members: Vec<DocNumber>,
     /// The index in `members` of each class, sorted by its first document, and at the end the number of all members.
     starts: Vec<usize>,
 }
@@ -22,13 +23,13 @@ impl Classes {
         // an allocation of its own.
         let (mut members, mut starts) = (Vec::new(), Vec::new());
         let mut last = None;
-        collapse::class_members(ctx, |leader, member| {
-            if last != Some(leader) {
+        collapse::class_members(ctx, |ClassMember { class, document }| {
+            if last != Some(class) {
                 starts.push(members.len());
-                members.push(leader);
-                last = Some(leader);
+                members.push(class.leader());
+                last = Some(class);
             }
-            members.push(member);
+            members.push(document);
             Ok(())
         })?;
         starts.push(members.len());
@@ -39,25 +40,25 @@ impl Classes {
     pub(super) fn count_pairs(
         &self,
         ctx: &Context<'_>,
-        pairs: impl Fn(&[u32], &[u32]) -> u64,
+        pairs: impl Fn(&[DocNumber], &[DocNumber]) -> u64,
     ) -> Result<u64, EngineError> {
         let mut total = 0u64;
         for path in verify::decision_files(ctx)? {
             let mut records = Run::open(&path, Pairs::label(ctx))?.records();
             while let Some(bytes) = records.next()? {
-                let (a, b) = uncouple(Pairs.get(bytes).0);
+                let [a, b] = Pairs.get(bytes).pair().documents();
                 total = total.saturating_add(pairs(self.of(&a), self.of(&b)));
             }
         }
         Ok(total)
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = &[u32]> {
+    pub(super) fn all(&self) -> impl Iterator<Item = &[DocNumber]> {
         self.starts.windows(2).map(|ends| &self.members[ends[0]..ends[1]])
     }
 
     /// The class of the document that leads it; of one without equals just itself.
-    pub(super) fn of<'a>(&'a self, leader: &'a u32) -> &'a [u32] {
+    pub(super) fn of<'a>(&'a self, leader: &'a DocNumber) -> &'a [DocNumber] {
         let classes = self.starts.len() - 1;
         // The file of classes is in the order of leaders, and so is this list.
         let found = self.starts[..classes].binary_search_by_key(leader, |&start| self.members[start]);
@@ -72,7 +73,7 @@ impl Classes {
 pub(super) fn counts_as_equal(
     ctx: &Context<'_>,
     lookup: &mut Lookup<'_>,
-    class: &[u32],
+    class: &[DocNumber],
 ) -> Result<bool, EngineError> {
     Ok(ctx.recipe.verified || ctx.panel.accepts_equal(lookup.record(class[0])?))
 }
@@ -81,18 +82,18 @@ pub(super) fn counts_as_equal(
 mod tests {
     use super::*;
     use crate::catalogue::Catalogue;
-    use crate::tests::context::{StageTest, as_lines};
+    use crate::tests::context::{StageTest, as_lines, doc};
     use crate::tests::recipe;
 
     #[test]
     fn a_document_without_equals_is_a_class_of_one() {
-        let classes = Classes { members: vec![0, 4, 7, 2, 3], starts: vec![0, 3, 5] };
-        assert_eq!(classes.of(&0), [0, 4, 7]);
-        assert_eq!(classes.of(&2), [2, 3]);
-        assert_eq!((classes.of(&1), classes.of(&9)), (&[1][..], &[9][..]));
-        assert_eq!(classes.all().map(<[u32]>::len).collect::<Vec<_>>(), [3, 2]);
+        let classes = Classes { members: [0, 4, 7, 2, 3].map(doc).to_vec(), starts: vec![0, 3, 5] };
+        assert_eq!(classes.of(&doc(0)), [0, 4, 7].map(doc));
+        assert_eq!(classes.of(&doc(2)), [2, 3].map(doc));
+        assert_eq!((classes.of(&doc(1)), classes.of(&doc(9))), (&[doc(1)][..], &[doc(9)][..]));
+        assert_eq!(classes.all().map(<[DocNumber]>::len).collect::<Vec<_>>(), [3, 2]);
         let none = Classes { members: vec![], starts: vec![0] };
-        assert_eq!((none.all().count(), none.of(&5)), (0, &[5][..]));
+        assert_eq!((none.all().count(), none.of(&doc(5))), (0, &[doc(5)][..]));
     }
 
     #[test]
@@ -101,6 +102,8 @@ mod tests {
         let ctx = test.sketched();
         collapse::collapse(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
         let classes = Classes::load(&ctx).unwrap();
-        assert_eq!(classes.all().map(<[u32]>::to_vec).collect::<Vec<_>>(), [vec![0, 2, 5], vec![1, 4]]);
+        let found: Vec<Vec<u32>> =
+            classes.all().map(|class| class.iter().map(|document| document.get()).collect()).collect();
+        assert_eq!(found, [vec![0, 2, 5], vec![1, 4]]);
     }
 }

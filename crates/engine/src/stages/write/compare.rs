@@ -7,9 +7,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lookalike_corpus::write::rows::{Cell, ListValue};
+use lookalike_model::{ClassId, DocNumber, Pair, VerifiedPair};
 use lookalike_store::bits::Bits;
 use lookalike_store::file::{Run, RunWriter};
-use lookalike_store::sort::{Codec, Digests, Sorter, couple, existing, uncouple};
+use lookalike_store::sort::{Codec, Digests, Sorter, existing};
 use lookalike_tables::compared_groups::{self, ComparedGroupRow};
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +26,7 @@ use crate::stages::group;
 use crate::stages::order::PlaceMap;
 use crate::stages::report;
 use crate::stages::sketch::Row;
-use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
+use crate::stages::verify::{self, Pairs};
 use crate::walk::Watch;
 
 /// One of two corpora.
@@ -39,14 +40,14 @@ pub enum Side {
 }
 
 impl Side {
-    /// The side of a document of the job, and its number there; the left side has so many.
+    /// The side of a document of the job, by its number or its place, and the same on that side; the left side has so many.
     fn of(document: u32, left: u32) -> (Side, u32) {
         if document < left { (Side::Left, document) } else { (Side::Right, document - left) }
     }
 
     /// The document of the job that has this number on its side.
-    fn document(self, n: u32, left: u32) -> u32 {
-        if self == Side::Left { n } else { left + n }
+    fn document(self, n: u32, left: u32) -> DocNumber {
+        DocNumber::new(if self == Side::Left { n } else { left + n })
     }
 }
 
@@ -156,7 +157,7 @@ pub(crate) fn write(
     ctx.save(COUNTS, &both)?;
     let mut sorted = sorter.sorted()?;
     let mut writer = RunWriter::create(&ctx.file(FILE), Pairs::label(ctx))?;
-    let (mut bytes, mut count) = ([0; 26], 0);
+    let (mut bytes, mut count) = ([0; VerifiedPair::WIDTH], 0);
     while let Some(item) = sorted.next()? {
         Pairs.put(item, &mut bytes);
         writer.push(&bytes)?;
@@ -216,7 +217,7 @@ fn counts(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCounts) -> Bot
 /// Number of the pairs that will be written, counted before any of them is, or a few more: classes of equal documents make many.
 fn count_pairs(ctx: &Context<'_>, catalogue: &Catalogue, classes: &Classes) -> Result<u64, EngineError> {
     let most = LargeGroups::most(ctx) as u64;
-    let limited = |left: &[u32], right: &[u32]| match left.len() as u64 * right.len() as u64 {
+    let limited = |left: &[DocNumber], right: &[DocNumber]| match left.len() as u64 * right.len() as u64 {
         pairs if pairs > most => left.len() as u64,
         pairs => pairs,
     };
@@ -243,18 +244,17 @@ fn expand(
     for path in verify::decision_files(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
-            let (pair, forward, backward, flags) = Pairs.get(bytes);
-            let (a, b) = uncouple(pair);
+            let verified = Pairs.get(bytes);
+            let [a, b] = verified.pair().documents();
             let [[our_left, our_right], [their_left, their_right]] =
                 [&a, &b].map(|leader| sides(catalogue, classes.of(leader)));
             // Either class may have documents of both sides. Then there are two sets of pairs, and the second
             // one is seen from the other end.
-            let kept = large_groups.limit(our_left, their_right, couple(a, b));
-            across(ctx, our_left, kept, |pair| Ok(sorter.push((pair, forward, backward, flags))?))?;
-            let kept = large_groups.limit(their_left, our_right, couple(b, a));
-            across(ctx, their_left, kept, |pair| {
-                Ok(sorter.push((pair, backward, forward, verify::swapped(flags)))?)
-            })?;
+            let [a, b] = [a, b].map(ClassId::led_by);
+            let kept = large_groups.limit(our_left, their_right, [a, b]);
+            across(ctx, our_left, kept, |left, right| Ok(sorter.push(verified.for_equals(left, right))?))?;
+            let kept = large_groups.limit(their_left, our_right, [b, a]);
+            across(ctx, their_left, kept, |left, right| Ok(sorter.push(verified.for_equals(right, left))?))?;
         }
     }
     Ok(())
@@ -269,35 +269,35 @@ fn equals(
     large_groups: &mut LargeGroups<'_>,
 ) -> Result<(), EngineError> {
     let mut lookup = Lookup::new(ctx, catalogue);
-    let one = 1f64.to_bits();
     for class in classes.all() {
         let [left, right] = sides(catalogue, class);
         if left.is_empty() || right.is_empty() || !counts_as_equal(ctx, &mut lookup, class)? {
             continue;
         }
         let equal = ctx.panel.methods_accepting_equals(lookup.record(class[0])?, ctx.recipe.verified);
-        let flags = NEAR | NEAR_BACK | equal;
-        let kept = large_groups.limit(left, right, couple(class[0], class[0]));
-        across(ctx, left, kept, |pair| Ok(sorter.push((pair, one, one, flags))?))?;
+        let kept = large_groups.limit(left, right, [ClassId::led_by(class[0]); 2]);
+        across(ctx, left, kept, |left, right| {
+            Ok(sorter.push(VerifiedPair::of_equals(Pair::ordered(left, right), equal))?)
+        })?;
     }
     Ok(())
 }
 
 /// The documents of a class on either side.
-fn sides<'c>(catalogue: &Catalogue, class: &'c [u32]) -> [&'c [u32]; 2] {
-    let (left, right) = class.split_at(class.partition_point(|&document| document < catalogue.references()));
+fn sides<'c>(catalogue: &Catalogue, class: &'c [DocNumber]) -> [&'c [DocNumber]; 2] {
+    let (left, right) = class.split_at(class.partition_point(|&document| catalogue.is_reference(document)));
     [left, right]
 }
 
 /// Pushes the pairs of all left documents with all right ones.
 fn across(
     ctx: &Context<'_>,
-    left: &[u32],
-    right: &[u32],
-    mut push: impl FnMut(u64) -> Result<(), EngineError>,
+    left: &[DocNumber],
+    right: &[DocNumber],
+    mut push: impl FnMut(DocNumber, DocNumber) -> Result<(), EngineError>,
 ) -> Result<(), EngineError> {
     ctx.count_finished_pairs(left.len() as u64 * right.len() as u64);
-    left.iter().try_for_each(|&left| right.iter().try_for_each(|&right| push(couple(left, right))))
+    left.iter().try_for_each(|&left| right.iter().try_for_each(|&right| push(left, right)))
 }
 
 /// Groups that are too large to be written as pairs.
@@ -305,7 +305,7 @@ struct LargeGroups<'c> {
     catalogue: &'c Catalogue,
     most: usize,
     /// The classes that make such pairs: whose left documents, and whose right ones.
-    class_pairs: Vec<u64>,
+    class_pairs: Vec<[ClassId; 2]>,
     /// Pairs that are only counted.
     counted: u64,
 }
@@ -321,7 +321,12 @@ impl<'c> LargeGroups<'c> {
     }
 
     /// Returns the right documents that are paired with the left ones: all, or the first of too many.
-    fn limit<'r>(&mut self, left: &[u32], right: &'r [u32], class_pair: u64) -> &'r [u32] {
+    fn limit<'r>(
+        &mut self,
+        left: &[DocNumber],
+        right: &'r [DocNumber],
+        class_pair: [ClassId; 2],
+    ) -> &'r [DocNumber] {
         let pairs = left.len().saturating_mul(right.len());
         // One right document for each left one is what a limited group keeps, so that there is nothing to
         // leave out.
@@ -343,7 +348,11 @@ impl<'c> LargeGroups<'c> {
     ) -> Result<u64, EngineError> {
         let mut rows = compared_groups::TABLE.create(folder, outputs.format, &ctx.recipe.to_toml())?;
         let mut lookup = Lookup::new(ctx, self.catalogue);
-        let mut put = |left: &[u32], right: &[u32], equal: bool, measured: bool| -> Result<(), EngineError> {
+        let mut put = |left: &[DocNumber],
+                       right: &[DocNumber],
+                       equal: bool,
+                       measured: bool|
+         -> Result<(), EngineError> {
             let pairs = left.len() as u64 * right.len() as u64;
             let cells = ComparedGroupRow { pairs, equal, measured, left: &[], right: &[] }.cells();
             let first_list = cells.iter().position(|cell| matches!(cell, Cell::ListOfText(_)));
@@ -355,26 +364,26 @@ impl<'c> LargeGroups<'c> {
             )
         };
         for mut records in group::giants(ctx)? {
-            let mut group: Vec<u32> = Vec::new();
+            let mut group: Vec<DocNumber> = Vec::new();
             while let Some(bytes) = records.next()? {
                 match u32::from_le_bytes(bytes.try_into().expect("four bytes")) {
                     0 => {
                         // Whoever stands for others brings them along.
-                        let mut all: Vec<u32> =
+                        let mut all: Vec<DocNumber> =
                             group.iter().flat_map(|leader| classes.of(leader)).copied().collect();
                         all.sort_unstable();
                         let [left, right] = sides(self.catalogue, &all);
                         put(left, right, false, false)?;
                         group.clear();
                     }
-                    document => group.push(document - 1),
+                    document => group.push(DocNumber::new(document - 1)),
                 }
             }
         }
         // Which was decided first depends on threads and memory.
         self.class_pairs.sort_unstable();
-        for &class_pair in &self.class_pairs {
-            let (a, b) = uncouple(class_pair);
+        for class_pair in &self.class_pairs {
+            let [a, b] = class_pair.map(ClassId::leader);
             let [left, _] = sides(self.catalogue, classes.of(&a));
             let [_, right] = sides(self.catalogue, classes.of(&b));
             put(left, right, a == b, true)?;
@@ -405,8 +414,8 @@ pub(crate) fn each_match<E: From<EngineError>>(
         if seen.is_multiple_of(65_536) {
             ctx.check()?;
         }
-        let (pair, forward, backward, flags) = Pairs.get(bytes);
-        let (a, b) = uncouple(pair);
+        let verified = Pairs.get(bytes);
+        let [a, b] = verified.pair().documents();
         // Pairs come left document by left document: its names are read for the first of them.
         let names = match left.take().filter(|(n, _)| *n == a) {
             Some((_, names)) => names,
@@ -414,18 +423,22 @@ pub(crate) fn each_match<E: From<EngineError>>(
         };
         let other = rights.names(b)?;
         each(&Match {
-            left: SideDocument { n: a, place: places.place(a)?, id: &names.id, url: names.url.as_deref() },
+            left: SideDocument {
+                n: a.get(),
+                place: places.place(a)?.get(),
+                id: &names.id,
+                url: names.url.as_deref(),
+            },
             right: SideDocument {
-                n: b - references,
-                place: places.place(b)? - references,
+                n: b.get() - references,
+                place: places.place(b)?.get() - references,
                 id: &other.id,
                 url: other.url.as_deref(),
             },
-            similarity: f64::from_bits(forward),
-            reverse: directed.then(|| f64::from_bits(backward)),
-            near: flags & NEAR > 0,
-            // The lower eight bits are those of the methods: `NEAR` stands above all that a panel can have.
-            methods: flags as u8,
+            similarity: verified.forward(),
+            reverse: directed.then(|| verified.backward()),
+            near: verified.is_near(),
+            methods: verified.methods(),
         })?;
         left = Some((a, names));
     }
@@ -462,7 +475,7 @@ impl OpenJob {
         let place = |view: crate::catalogue::ShardView<'_>| ShardRange {
             side: if view.reference { Side::Left } else { Side::Right },
             name: view.shard.name.clone(),
-            first: if view.reference { view.first } else { view.first - references },
+            first: view.first.get() - if view.reference { 0 } else { references },
             records: view.records,
         };
         Ok(catalogue.shards(&ctx).into_iter().map(place).collect())
@@ -484,8 +497,8 @@ impl OpenJob {
             if failed.is_some() || rejected.get(document) {
                 return Ok(());
             }
-            let (side, n) = Side::of(document, references);
-            let (_, place) = Side::of(places.place(document)?, references);
+            let (side, n) = Side::of(document.get(), references);
+            let (_, place) = Side::of(places.place(document)?.get(), references);
             // The walk knows the engine's errors alone. The caller's own is set aside, and nothing is handed
             // over after it.
             failed = each(side, SideDocument { n, place, id, url }).err();
@@ -511,7 +524,7 @@ impl OpenJob {
         let memory = ctx.budget.free(catalogue.len().into(), 1) as usize / 3;
         let mut sorter = Sorter::new(ctx.run_location("addresses"), Digests, memory);
         catalogue.names(&ctx, |document, _, url| match url.and_then(&key) {
-            Some(digest) => Ok(sorter.push((digest, document))?),
+            Some(digest) => Ok(sorter.push((digest, document.get()))?),
             None => Ok(()),
         })?;
         let mut marked = MarkedDocuments { bits: Bits::new(references), count: 0 };
@@ -558,11 +571,12 @@ impl OpenJob {
         let ctx = self.context(watch)?;
         let catalogue = Catalogue::load(&ctx)?;
         let references = catalogue.references();
-        let mut numbers: Vec<u32> = wanted.iter().map(|(side, n)| side.document(*n, references)).collect();
+        let mut numbers: Vec<DocNumber> =
+            wanted.iter().map(|(side, n)| side.document(*n, references)).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let found = report::texts(&ctx, &catalogue, &numbers)?;
-        Ok(found.into_iter().map(|(document, text)| (Side::of(document, references), text)).collect())
+        Ok(found.into_iter().map(|(document, text)| (Side::of(document.get(), references), text)).collect())
     }
 }
 
@@ -620,7 +634,7 @@ mod tests {
     use crate::stages::collapse::{self, ClassCounts};
     use crate::stages::group::CandidateCounts;
     use crate::stages::verify::tally::Tally;
-    use crate::tests::context::{StageTest, as_lines, decide_pairs};
+    use crate::tests::context::{StageTest, as_lines, decide_pairs, doc, verified};
     use crate::tests::recipe;
     use lookalike_model::Similarity;
     use proptest::prelude::*;
@@ -631,7 +645,7 @@ mod tests {
     }
 
     /// Writes the pairs between two corpora, for what was decided.
-    fn written(test: &StageTest, decided: &[(u32, u32, f64, f64, u16)]) -> Findings {
+    fn written(test: &StageTest, decided: &[VerifiedPair]) -> Findings {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let collapsed = collapse::collapse(&ctx, &catalogue).unwrap();
@@ -662,7 +676,7 @@ mod tests {
         fn a_number_on_its_side_is_that_of_one_document(document in 0u32..1000, left in 0u32..1000) {
             let (side, n) = Side::of(document, left);
             prop_assert_eq!(side == Side::Left, document < left);
-            prop_assert_eq!(side.document(n, left), document);
+            prop_assert_eq!(side.document(n, left), doc(document));
         }
     }
 
@@ -679,15 +693,21 @@ mod tests {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let mut groups = LargeGroups::new(&ctx, &catalogue);
+        let classes = [ClassId::new(0), ClassId::new(5)];
+        let right = [5, 6, 7, 8].map(doc);
         assert_eq!(
-            groups.limit(&[0, 1], &[5, 6, 7, 8], 1),
-            [5, 6, 7, 8],
+            groups.limit(&[0, 1].map(doc), &right, classes),
+            right,
             "eight pairs are as many as may be"
         );
-        assert_eq!(groups.limit(&[0; 20], &[5], 2), [5], "there is one for each already");
+        assert_eq!(
+            groups.limit(&[doc(0); 20], &right[..1], classes),
+            [doc(5)],
+            "there is one for each already"
+        );
         assert_eq!((groups.counted, groups.class_pairs.len()), (0, 0));
-        assert_eq!(groups.limit(&[0, 1, 2], &[5, 6, 7], 3), [5]);
-        assert_eq!((groups.counted, groups.class_pairs.as_slice()), (6, &[3][..]));
+        assert_eq!(groups.limit(&[0, 1, 2].map(doc), &right[..3], classes), [doc(5)]);
+        assert_eq!((groups.counted, groups.class_pairs.as_slice()), (6, &[classes][..]));
     }
 
     #[test]
@@ -695,18 +715,19 @@ mod tests {
         let test = StageTest::against(compare(), &as_lines(&["a", "b"]), &as_lines(&["c", "d"]));
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        assert_eq!(sides(&catalogue, &[0, 1, 2, 3]), [&[0, 1][..], &[2, 3]]);
-        assert_eq!(sides(&catalogue, &[3]), [&[][..], &[3]]);
-        assert_eq!(sides(&catalogue, &[1]), [&[1][..], &[]]);
+        let all = [0, 1, 2, 3].map(doc);
+        assert_eq!(sides(&catalogue, &all), [&all[..2], &all[2..]]);
+        assert_eq!(sides(&catalogue, &all[3..]), [&[][..], &all[3..]]);
+        assert_eq!(sides(&catalogue, &all[1..2]), [&all[1..2], &[]]);
     }
 
     #[test]
     fn pairs_have_a_document_of_each_side() {
         // Documents 0 and 1 on the left, 2 to 4 on the right; 2 equals 0.
         let test = StageTest::against(compare(), &as_lines(&["a", "b"]), &as_lines(&["a", "c", "d"]));
-        let near = NEAR | NEAR_BACK;
-        let findings =
-            written(&test, &[(0, 3, 0.9, 0.9, near | 1), (0, 1, 0.8, 0.8, near | 1), (1, 4, 0.5, 0.5, 0)]);
+        let decided =
+            [verified((0, 3), 0.9, 0.9, 1), verified((0, 1), 0.8, 0.8, 1), verified((1, 4), 0.5, 0.5, 0)];
+        let findings = written(&test, &decided);
         let expected = [
             (0, 0, 1.0, None, true, 1),
             (0, 1, 0.9, None, true, 1),
@@ -723,7 +744,7 @@ mod tests {
         let similarity = Similarity::Containment;
         let recipe = JobRecipe { task: Task::Compare, similarity, ..recipe("exact") };
         let test = StageTest::against(recipe, &as_lines(&["a", "b"]), &as_lines(&["a", "b"]));
-        written(&test, &[(0, 1, 0.9, 0.5, NEAR | 1)]);
+        written(&test, &[verified((0, 1), 0.9, 0.5, 1)]);
         let one = Some(1.0);
         let expected = [
             (0, 0, 1.0, one, true, 1),

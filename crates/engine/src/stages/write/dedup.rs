@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_model::BigCluster;
+use lookalike_model::{BigCluster, DocNumber};
 use lookalike_store::file::RunWriter;
 use lookalike_store::sort::{Couples, Sorter, couple, existing, uncouple};
 use lookalike_tables::clusters::{self, ClusterRow};
@@ -49,8 +49,8 @@ pub(crate) fn write(
 }
 
 /// Returns the value of the column `against`: `other` for a document of the other corpus, nothing for one of the input.
-fn against(catalogue: &Catalogue, document: u32) -> Option<&'static str> {
-    (document < catalogue.references()).then_some("other")
+fn against(catalogue: &Catalogue, document: DocNumber) -> Option<&'static str> {
+    catalogue.is_reference(document).then_some("other")
 }
 
 fn write_removed(
@@ -95,11 +95,11 @@ fn write_clusters(
     }
     let memory = ctx.budget.free(catalogue.len().into(), 0) as usize / 4;
     let mut sorter = Sorter::new(ctx.run_location("clustering"), Couples, memory);
-    removals(ctx, |removal| Ok(sorter.push(couple(removal.witness, removal.document))?))?;
+    removals(ctx, |removal| Ok(sorter.push(couple(removal.witness.get(), removal.document.get()))?))?;
     let mut table = MemberRows::create(ctx, catalogue, folder, (clusters::TABLE, format))?;
     let mut sizes = RunWriter::create(&ctx.file(SIZES), ctx.label("sizes", 8))?;
     let mut bins: BTreeMap<u32, u64> = BTreeMap::new();
-    let mut put = |members: &mut Vec<u32>| -> Result<(), EngineError> {
+    let mut put = |members: &mut Vec<DocNumber>| -> Result<(), EngineError> {
         let Some(&kept_document) = members.first() else { return Ok(()) };
         // The kept document came first and is known by now. By other keep rules than `first` it need not have
         // the lowest number.
@@ -116,7 +116,7 @@ fn write_clusters(
         table.push(&row.cells(), members)?;
         let size = members.len() as u64;
         // Clusters come in the order of their kept documents, so that the file can be searched by halves.
-        sizes.push(&couple(kept_document, members.len() as u32).to_le_bytes())?;
+        sizes.push(&couple(kept_document.get(), members.len() as u32).to_le_bytes())?;
         findings.summary.clusters += 1;
         *bins.entry(size.ilog2()).or_default() += 1;
         findings.biggest.push(ShownCluster {
@@ -132,9 +132,10 @@ fn write_clusters(
         Ok(())
     };
     let mut sorted = sorter.sorted()?;
-    let mut members: Vec<u32> = Vec::new();
+    let mut members: Vec<DocNumber> = Vec::new();
     while let Some(pair) = sorted.next()? {
         let (kept_document, member) = uncouple(pair);
+        let [kept_document, member] = [kept_document, member].map(DocNumber::new);
         if members.first() != Some(&kept_document) {
             put(&mut members)?;
             members.push(kept_document);
@@ -159,7 +160,7 @@ fn write_clusters(
 }
 
 /// An id as a report shows it, the end of a very long one left out.
-fn shown_id(lookup: &mut Lookup<'_>, document: u32) -> Result<String, EngineError> {
+fn shown_id(lookup: &mut Lookup<'_>, document: DocNumber) -> Result<String, EngineError> {
     let mut id = lookup.names(document)?.id;
     if id.len() > SHOWN_ID {
         id.truncate(id.floor_char_boundary(SHOWN_ID));
@@ -251,7 +252,7 @@ mod tests {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         let mut lookup = Lookup::new(&ctx, &catalogue);
-        assert_eq!(shown_id(&mut lookup, 0).unwrap(), format!("{}…", "é".repeat(512)));
-        assert_eq!(shown_id(&mut lookup, 1).unwrap(), "d0");
+        assert_eq!(shown_id(&mut lookup, DocNumber::new(0)).unwrap(), format!("{}…", "é".repeat(512)));
+        assert_eq!(shown_id(&mut lookup, DocNumber::new(1)).unwrap(), "d0");
     }
 }

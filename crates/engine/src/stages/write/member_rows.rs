@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lookalike_corpus::write::rows::{Cell, ListValue, RowFormat, RowWriter};
+use lookalike_model::DocNumber;
 use lookalike_tables::Table;
 
 use super::ordinal;
@@ -30,7 +31,7 @@ impl<'c> MemberRows<'c> {
     }
 
     /// Adds a row. Empty lists among its cells stand for those of the members.
-    pub(super) fn push(&mut self, cells: &[Cell<'_>], members: &[u32]) -> Result<(), EngineError> {
+    pub(super) fn push(&mut self, cells: &[Cell<'_>], members: &[DocNumber]) -> Result<(), EngineError> {
         let MemberRows { catalogue, rows, lookup } = self;
         // Of the two lists of a row the ids are text and the ordinals are numbers, which tells the columns
         // apart in any table.
@@ -68,7 +69,7 @@ mod tests {
         let written = (clusters::TABLE, RowFormat::Parquet);
         let mut table = MemberRows::create(&ctx, &catalogue, test.folder(), written).unwrap();
         let row = ClusterRow { cluster: 0, keep: "d0", members: &[], members_n: &[], against: None };
-        table.push(&row.cells(), &vec![0; 150_000]).unwrap();
+        table.push(&row.cells(), &vec![DocNumber::new(0); 150_000]).unwrap();
         table.finish().unwrap();
     }
 }

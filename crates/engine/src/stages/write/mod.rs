@@ -21,6 +21,7 @@ mod samples;
 pub(crate) mod shards;
 mod shares;
 
+use lookalike_model::DocNumber;
 use lookalike_store::sort::{Sorter, existing};
 
 use crate::catalogue::Catalogue;
@@ -127,9 +128,9 @@ fn initial_findings(ctx: &Context<'_>, catalogue: &Catalogue, stages: &StageCoun
 }
 
 /// Ordinals as outputs write them: of the input, or of the corpus it was compared with.
-fn ordinal(catalogue: &Catalogue, document: u32) -> u64 {
-    let references = catalogue.references();
-    if document < references { document.into() } else { (document - references).into() }
+fn ordinal(catalogue: &Catalogue, document: DocNumber) -> u64 {
+    let references = if catalogue.is_reference(document) { 0 } else { catalogue.references() };
+    (document.get() - references).into()
 }
 
 #[cfg(test)]

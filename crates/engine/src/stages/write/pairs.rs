@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use lookalike_corpus::write::rows::{RowFormat, RowWriter};
+use lookalike_model::{DocNumber, Pair, VerifiedPair};
 use lookalike_store::file::Run;
-use lookalike_store::sort::{Codec, Sorter, couple, uncouple};
+use lookalike_store::sort::{Codec, Sorter};
 use lookalike_tables::groups::{self, GroupRow};
 use lookalike_tables::pairs::{self, PairRow};
 
@@ -18,7 +19,7 @@ use crate::error::EngineError;
 use crate::job::Outputs;
 use crate::results::Findings;
 use crate::stages::group;
-use crate::stages::verify::{self, NEAR, NEAR_BACK, Pairs};
+use crate::stages::verify::{self, Pairs};
 
 /// The name of the table of pairs.
 pub(crate) fn pairs_name(outputs: Outputs) -> String {
@@ -61,29 +62,27 @@ pub(crate) fn write(
 
 /// From pairs of classes to pairs of documents; returns those of two classes that make too many, which are written down as
 /// one group.
-fn expand(ctx: &Context<'_>, classes: &Classes, sorter: &mut Sorter<Pairs>) -> Result<Vec<u64>, EngineError> {
+fn expand(
+    ctx: &Context<'_>,
+    classes: &Classes,
+    sorter: &mut Sorter<Pairs>,
+) -> Result<Vec<Pair>, EngineError> {
     let mut large_groups = Vec::new();
     for path in verify::decision_files(ctx)? {
         let mut records = Run::open(&path, Pairs::label(ctx))?.records();
         while let Some(bytes) = records.next()? {
-            let (pair, forward, backward, flags) = Pairs.get(bytes);
-            let (a, b) = uncouple(pair);
+            let verified = Pairs.get(bytes);
+            let [a, b] = verified.pair().documents();
             let (ours, theirs) = (classes.of(&a), classes.of(&b));
             if ours.len() + theirs.len() > ctx.recipe.max_group {
-                large_groups.push(pair);
+                large_groups.push(verified.pair());
                 continue;
             }
             ctx.count_finished_pairs(ours.len() as u64 * theirs.len() as u64);
             for &left in ours {
                 for &right in theirs {
-                    // Leaders are in order, and further members of the two classes need not be. A pair has
-                    // its lower number first, so that similarities and flags may have to change ends.
-                    match left < right {
-                        true => sorter.push((couple(left, right), forward, backward, flags))?,
-                        false => {
-                            sorter.push((couple(right, left), backward, forward, verify::swapped(flags)))?
-                        }
-                    }
+                    // Leaders are in order, and further members of the two classes need not be.
+                    sorter.push(verified.for_equals(left, right))?;
                 }
             }
         }
@@ -115,7 +114,8 @@ fn line_bytes(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<u64, EngineErr
     const SAMPLE: u32 = 1000;
     const AROUND_IDS: u64 = r#"{"a":"","b":"","similarity":0.8}"#.len() as u64 + 1;
     let mut lookup = Lookup::new(ctx, catalogue);
-    let sample = (0..catalogue.len()).step_by(catalogue.len().div_ceil(SAMPLE).max(1) as usize);
+    let sample =
+        DocNumber::range(0, catalogue.len()).step_by(catalogue.len().div_ceil(SAMPLE).max(1) as usize);
     let (mut bytes, mut count) = (0, 0);
     for document in sample {
         bytes += lookup.names(document)?.id.len() as u64;
@@ -131,7 +131,6 @@ fn equals(
     classes: &Classes,
     sorter: &mut Sorter<Pairs>,
 ) -> Result<(), EngineError> {
-    let one = 1f64.to_bits();
     let mut lookup = Lookup::new(ctx, catalogue);
     for class in classes.all().filter(|class| class.len() <= ctx.recipe.max_group) {
         if !counts_as_equal(ctx, &mut lookup, class)? {
@@ -139,7 +138,7 @@ fn equals(
         }
         for (index, &b) in class.iter().enumerate() {
             for &a in &class[..index] {
-                sorter.push((couple(a, b), one, one, NEAR | NEAR_BACK))?;
+                sorter.push(VerifiedPair::of_equals(Pair::ordered(a, b), 0))?;
             }
             ctx.count_finished_pairs(index as u64);
         }
@@ -163,14 +162,14 @@ fn write_pairs(
     let directed = ctx.directed();
     let mut sorted = sorter.sorted()?;
     let mut count = 0;
-    while let Some((pair, forward, backward, _)) = sorted.next()? {
-        let (a, b) = uncouple(pair);
+    while let Some(verified) = sorted.next()? {
+        let [a, b] = verified.pair().documents();
         let (left, right) = (first.names(a)?, second.names(b)?);
         let row = PairRow {
             a: &left.id,
             b: &right.id,
-            similarity: Some(f64::from_bits(forward)),
-            reverse: directed.then(|| f64::from_bits(backward)),
+            similarity: Some(verified.forward()),
+            reverse: directed.then(|| verified.backward()),
         };
         rows.push(&row.cells())?;
         ctx.count_finished_pairs(1);
@@ -187,10 +186,10 @@ fn write_groups(
     folder: &Path,
     format: RowFormat,
     classes: &Classes,
-    large_groups: &[u64],
+    large_groups: &[Pair],
 ) -> Result<u64, EngineError> {
     let mut rows = MemberRows::create(ctx, catalogue, folder, (groups::TABLE, format))?;
-    let mut put = |members: &[u32], pairs: u64, equal: bool| {
+    let mut put = |members: &[DocNumber], pairs: u64, equal: bool| {
         let row = GroupRow { documents: members.len() as u64, pairs, equal, members: &[], members_n: &[] };
         rows.push(&row.cells(), members)
     };
@@ -202,15 +201,15 @@ fn write_groups(
                     put(&group, pair_count(group.len()), false)?;
                     group.clear();
                 }
-                document => group.push(document - 1),
+                document => group.push(DocNumber::new(document - 1)),
             }
         }
     }
     let mut equal = large_groups.len() as u64;
     for &pair in large_groups {
-        let (a, b) = uncouple(pair);
+        let [a, b] = pair.documents();
         let (ours, theirs) = (classes.of(&a), classes.of(&b));
-        let mut all: Vec<u32> = ours.iter().chain(theirs).copied().collect();
+        let mut all: Vec<DocNumber> = ours.iter().chain(theirs).copied().collect();
         all.sort_unstable();
         put(&all, (ours.len() * theirs.len()) as u64, false)?;
     }
@@ -238,7 +237,7 @@ mod tests {
     use crate::job::Shards;
     use crate::recipe::Task;
     use crate::stages::collapse;
-    use crate::tests::context::{StageTest, as_lines, decide_pairs, stage_counts};
+    use crate::tests::context::{StageTest, as_lines, decide_pairs, stage_counts, verified};
     use crate::tests::recipe;
     use lookalike_model::Similarity;
     use serde_json::{Value, json};
@@ -259,7 +258,7 @@ mod tests {
     }
 
     /// Writes the tables of `pairs` for what was decided.
-    fn paired(test: &StageTest, decided: &[(u32, u32, f64, f64, u16)]) -> Findings {
+    fn paired(test: &StageTest, decided: &[VerifiedPair]) -> Findings {
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
         collapse::collapse(&ctx, &catalogue).unwrap();
@@ -285,7 +284,7 @@ mod tests {
             JobRecipe { task: Task::Pairs, ..recipe("md5") },
             &as_lines(&["a", "b", "a", "c"]),
         );
-        let findings = paired(&test, &[(0, 1, 0.9, 0.9, NEAR | NEAR_BACK)]);
+        let findings = paired(&test, &[verified((0, 1), 0.9, 0.9, 0)]);
         assert_eq!(rows_of(&test), named(&[(0, 1, 0.9), (0, 2, 1.0), (1, 2, 0.9)]));
         assert_eq!((findings.summary.pairs, findings.summary.giant_groups), (Some(3), 0));
         assert_eq!(test.rows("groups.jsonl"), [] as [Value; 0]);
@@ -295,7 +294,7 @@ mod tests {
     fn similarities_both_ways_turn_round_with_their_documents() {
         let recipe = JobRecipe { task: Task::Pairs, similarity: Similarity::Containment, ..recipe("exact") };
         let test = StageTest::new(recipe, &as_lines(&["a", "b", "a"]));
-        paired(&test, &[(0, 1, 0.9, 0.5, NEAR)]);
+        paired(&test, &[verified((0, 1), 0.9, 0.5, 0)]);
         let rows: Vec<[Value; 4]> = test
             .rows("pairs.jsonl")
             .iter()
@@ -309,7 +308,7 @@ mod tests {
     fn classes_that_make_too_many_pairs_are_written_as_groups() {
         let recipe = JobRecipe { task: Task::Pairs, max_group: 2, ..recipe("md5") };
         let test = StageTest::new(recipe, &as_lines(&["a", "b", "a", "c", "c", "c"]));
-        let findings = paired(&test, &[(0, 1, 0.9, 0.9, NEAR | NEAR_BACK)]);
+        let findings = paired(&test, &[verified((0, 1), 0.9, 0.9, 0)]);
         assert_eq!(rows_of(&test), named(&[(0, 2, 1.0)]));
         assert_eq!((findings.summary.pairs, findings.summary.giant_groups), (Some(1), 2));
         let groups = test.rows("groups.jsonl");

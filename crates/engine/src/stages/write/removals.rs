@@ -1,5 +1,6 @@
 //! All removals of a job: in the order of the documents, and by their places in the input.
 
+use lookalike_model::{DocNumber, InputPlace, Removal};
 use lookalike_store::file::{RandomAccess, Run, RunWriter};
 use lookalike_store::sort::{Codec, Couples, Sorter, clear, couple, existing, uncouple};
 
@@ -7,7 +8,6 @@ use crate::catalogue::Catalogue;
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::stages::order::PlaceMap;
-use crate::stages::verify::star::Removal;
 use crate::stages::verify::{self, Removals};
 
 /// The file with all removals in order, beside the scratch files.
@@ -34,9 +34,9 @@ pub(super) fn sort_removals(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<
     }
     let mut sorted = sorter.sorted()?;
     let mut writer = RunWriter::create(&ctx.file(SORTED), Removals::label(ctx))?;
-    let (mut bytes, mut count) = ([0; 20], 0);
-    while let Some(item) = sorted.next()? {
-        Removals.put(item, &mut bytes);
+    let (mut bytes, mut count) = ([0; Removal::WIDTH], 0);
+    while let Some(removal) = sorted.next()? {
+        Removals.put(removal, &mut bytes);
         writer.push(&bytes)?;
         count += 1;
     }
@@ -56,7 +56,7 @@ pub(super) fn removals(
         if seen.is_multiple_of(65_536) {
             ctx.check()?;
         }
-        each(Removals::removal(Removals.get(bytes)))?;
+        each(Removals.get(bytes))?;
     }
     Ok(())
 }
@@ -77,7 +77,9 @@ impl RemovalLookup {
             (Sorter::new(ctx.run_location("gone"), Couples, memory), PlaceMap::open(ctx)?);
         // Also where no field orders documents, places are numbers and all is sorted already: one way for
         // both.
-        removals(ctx, |removal| Ok(sorter.push(couple(places.place(removal.document)?, removal.document))?))?;
+        removals(ctx, |Removal { document, .. }| {
+            Ok(sorter.push(couple(places.place(document)?.get(), document.get()))?)
+        })?;
         let mut sorted = sorter.sorted()?;
         let mut writer = RunWriter::create(&ctx.file(REMOVED_PLACES), ctx.label("gone", 8))?;
         while let Some(pair) = sorted.next()? {
@@ -95,14 +97,18 @@ impl RemovalLookup {
     }
 
     /// The places of removed documents from `first` on, below `end`.
-    pub(super) fn removed(&mut self, first: u32, end: u32) -> Result<Vec<u32>, EngineError> {
+    pub(super) fn removed(
+        &mut self,
+        first: InputPlace,
+        end: InputPlace,
+    ) -> Result<Vec<InputPlace>, EngineError> {
         let mut found = Vec::new();
         let count = self.removed.count();
         // One search for each shard, and forwards from there: its removals stand together in the order of
         // places.
-        let mut index = lower_bound(&mut self.removed, count, first, |bytes| entry(bytes).0)?;
+        let mut index = lower_bound(&mut self.removed, count, first.get())?;
         while index < count {
-            let (place, _) = entry(self.removed.record(index)?);
+            let place = InputPlace::new(entry(self.removed.record(index)?).0);
             if place >= end {
                 break;
             }
@@ -113,37 +119,33 @@ impl RemovalLookup {
     }
 
     /// The number of the document at a place.
-    pub(super) fn number(&mut self, place: u32) -> Result<u32, EngineError> {
+    pub(super) fn number(&mut self, place: InputPlace) -> Result<DocNumber, EngineError> {
         self.places.number(place)
     }
 
     /// Returns the number of documents that a kept one stands for, itself included.
-    pub(super) fn copies(&mut self, kept_document: u32) -> Result<u64, EngineError> {
+    pub(super) fn copies(&mut self, kept_document: DocNumber) -> Result<u64, EngineError> {
         let count = self.sizes.count();
-        let index = lower_bound(&mut self.sizes, count, kept_document, |bytes| entry(bytes).0)?;
+        let index = lower_bound(&mut self.sizes, count, kept_document.get())?;
         // Documents that stand for themselves alone have no entry, neither here nor below.
         if index == count {
             return Ok(1);
         }
         let (found, size) = entry(self.sizes.record(index)?);
-        Ok(if found == kept_document { size.into() } else { 1 })
+        Ok(if found == kept_document.get() { size.into() } else { 1 })
     }
 }
 
+/// The two numbers of a record, which is found by the first.
 fn entry(bytes: &[u8]) -> (u32, u32) {
     uncouple(Couples.get(bytes))
 }
 
-fn lower_bound(
-    access: &mut RandomAccess,
-    count: u64,
-    wanted: u32,
-    key: impl Fn(&[u8]) -> u32,
-) -> Result<u64, EngineError> {
+fn lower_bound(access: &mut RandomAccess, count: u64, wanted: u32) -> Result<u64, EngineError> {
     let (mut low, mut high) = (0, count);
     while low < high {
         let middle = low + (high - low) / 2;
-        if key(access.record(middle)?) < wanted {
+        if entry(access.record(middle)?).0 < wanted {
             low = middle + 1;
         } else {
             high = middle;
@@ -155,7 +157,7 @@ fn lower_bound(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::context::{StageTest, as_lines, doc, place, stage_counts};
     use crate::tests::recipe;
 
     #[test]
@@ -165,10 +167,11 @@ mod tests {
         let ctx = test.context();
         RemovalLookup::prepare(&ctx, &Catalogue::load(&ctx).unwrap()).unwrap();
         let mut lookup = RemovalLookup::open(&ctx).unwrap();
-        assert_eq!(lookup.removed(0, 5).unwrap(), [1, 2, 4]);
-        assert_eq!(lookup.removed(2, 4).unwrap(), [2]);
-        assert_eq!(lookup.removed(3, 4).unwrap(), [] as [u32; 0]);
-        assert_eq!([0, 1, 3, 4].map(|kept| lookup.copies(kept).unwrap()), [3, 1, 2, 1]);
-        assert_eq!(lookup.number(3).unwrap(), 3);
+        let mut removed = |first, end| lookup.removed(place(first), place(end)).unwrap();
+        assert_eq!(removed(0, 5), [1, 2, 4].map(place));
+        assert_eq!(removed(2, 4), [place(2)]);
+        assert_eq!(removed(3, 4), []);
+        assert_eq!([0, 1, 3, 4].map(|kept| lookup.copies(doc(kept)).unwrap()), [3, 1, 2, 1]);
+        assert_eq!(lookup.number(place(3)).unwrap(), doc(3));
     }
 }

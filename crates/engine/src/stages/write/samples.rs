@@ -1,6 +1,6 @@
 //! Pairs for a person to look at. Their texts are read by the stage `report`.
 
-use lookalike_model::Section;
+use lookalike_model::{DocNumber, Section};
 
 use super::removals::removals;
 use crate::context::Context;
@@ -23,7 +23,7 @@ pub(super) fn choose(ctx: &Context<'_>, tally: &Tally, findings: &mut Findings) 
             }
         }
     }
-    let mut wanted: Vec<u32> =
+    let mut wanted: Vec<DocNumber> =
         findings.samples.iter().flat_map(|sample| [sample.a.number, sample.b.number]).collect();
     wanted.sort_unstable();
     // Removals may be many: one pass over their file finds those of the few samples, in order, so that they
@@ -51,13 +51,13 @@ mod tests {
     use crate::catalogue::Catalogue;
     use crate::stages::report::read_samples;
     use crate::stages::write::StageCounts;
-    use crate::tests::context::{StageTest, as_lines, stage_counts};
+    use crate::tests::context::{StageTest, as_lines, doc, stage_counts};
     use crate::tests::recipe;
 
     #[test]
     fn a_pair_is_shown_once_for_the_first_reason() {
         let test = StageTest::new(recipe("md5"), &as_lines(&["a", "b", "c", "d"]));
-        let sample = |a, b, similarity| Sample { a, b, similarity };
+        let sample = |a, b, similarity| Sample { a: doc(a), b: doc(b), similarity };
         let tally = Tally {
             random: vec![sample(0, 1, 0.9)],
             above: vec![sample(0, 1, 0.9), sample(2, 3, 0.8)],

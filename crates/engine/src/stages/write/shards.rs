@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lookalike_corpus::write::shard::{Note, can_annotate};
 use lookalike_corpus::{Format, Origin};
+use lookalike_model::InputPlace;
 
 use super::rejected_copies;
 use super::removals::RemovalLookup;
@@ -100,7 +101,7 @@ struct ShardDecisions {
     inverse: bool,
     /// The place of the shard's first document in the input, also of those to compare with, and how many of the latter there
     /// are.
-    first: u32,
+    first: InputPlace,
     references: u32,
 }
 
@@ -112,7 +113,7 @@ impl ShardDecisions {
         outputs: Outputs,
     ) -> Result<Self, EngineError> {
         let mut lookup = RemovalLookup::open(ctx)?;
-        let places = lookup.removed(view.first, view.first + view.records)?;
+        let places = lookup.removed(view.first, view.end())?;
         let gone = places.into_iter().map(|place| place - view.first).collect();
         let inverse = outputs.write == Shards::Removed;
         let rejected = rejected_records(ctx, catalogue, view)?;
@@ -136,7 +137,7 @@ impl RecordFilter for ShardDecisions {
     fn note(&mut self, record: u64) -> Result<Note, EngineError> {
         let document = self.lookup.number(self.first + record as u32)?;
         let copies = self.lookup.copies(document)?;
-        Ok(Note { cluster: (document - self.references).into(), copies })
+        Ok(Note { cluster: (document.get() - self.references).into(), copies })
     }
 }
 

@@ -40,15 +40,15 @@ pub(super) fn count(
     let mut removed = Run::open(&ctx.file(SORTED), Removals::label(ctx))?.records();
     // Documents and removals are both in the order of numbers, and are gone through side by side: no set of
     // removed ones is held.
-    let mut next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
+    let mut next_removed = removed.next()?.map(|bytes| Removals.get(bytes).document);
     let mut places = PlaceMap::open(ctx)?;
     catalogue.names(ctx, |document, _, url| {
-        if document < catalogue.references() {
+        if catalogue.is_reference(document) {
             return Ok(());
         }
         let gone = next_removed == Some(document);
         if gone {
-            next_removed = removed.next()?.map(|bytes| Removals.get(bytes).0);
+            next_removed = removed.next()?.map(|bytes| Removals.get(bytes).document);
             // Shards are ranges of places, which are not the numbers where documents are ordered by a field.
             let source = shard_of(&views, places.place(document)?);
             source.into_iter().for_each(|source| sources[source].removed += 1);
