@@ -82,9 +82,9 @@ impl RejectedRecord {
     }
 }
 
-/// Bytes that an index takes for each byte of a large document, beside those of the engine: its text and the text of one that it is
-/// compared with; its body as it is prepared, written to the log, joined to others and put on disk.
-const MADE_OF_LARGE: u64 = 6;
+/// Bytes that an index takes for each byte of a large document, beside those of the engine: its text, the text of one that it is
+/// compared with, and its compressed body as it is prepared, written to the log and joined to others.
+const MADE_OF_LARGE: u64 = 4;
 
 /// A batch that a worker has examined.
 struct ExaminedBatch {
