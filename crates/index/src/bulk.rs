@@ -82,9 +82,9 @@ impl RejectedRecord {
     }
 }
 
-/// Bytes that an index takes for each byte of a large document, beside those of the engine: its text and the text of one that it is
-/// compared with; its body as it is prepared, written to the log, joined to others and put on disk.
-const MADE_OF_LARGE: u64 = 6;
+/// Bytes that an index takes for each byte of a large document, beside those of the engine: its text and its
+/// body as it is prepared and written to the log. What they are compared with is made in buffers that the engine counts.
+const MADE_OF_LARGE: u64 = 2;
 
 /// A batch that a worker has examined.
 struct ExaminedBatch {
@@ -156,7 +156,10 @@ impl Index {
                 if !batch.is_heavy() {
                     return self.examine_batch(lines, buffers, batch, done(batch.unit), preparation);
                 }
-                if let Err(error) = rest.admit(batch, MADE_OF_LARGE, longest) {
+                // Filters that are not there yet leave their share to it.
+                let memory = rest.memory + self.unused_filter_bytes();
+                let with_room = Settings { memory, ..rest.clone() };
+                if let Err(error) = with_room.admit(batch, MADE_OF_LARGE, longest) {
                     return ExaminedBatch::failed(batch, with_index(error).into());
                 }
                 // Large documents are handled one at a time, and leave no buffers behind.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use lookalike_engine::examine::{Examiner, LearnedData};
@@ -321,6 +321,11 @@ impl Index {
     /// Returns the most bytes of memory that it takes with the buffers of all threads and of the writer.
     pub(crate) fn memory(&self, settings: &Settings) -> u64 {
         self.shares.total() + memory::buffer_bytes(settings, self.inner.layout.record)
+    }
+
+    /// Returns the bytes of the share of filters that no segment takes.
+    pub(crate) fn unused_filter_bytes(&self) -> u64 {
+        self.inner.layout.filters.load(Ordering::Relaxed)
     }
 
     /// The least limit of memory of a process that adds or queries a corpus with these threads.
@@ -649,8 +654,6 @@ fn bytes_of(folder: &Path) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use tempfile::TempDir;
 
     use super::*;

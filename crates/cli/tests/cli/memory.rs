@@ -73,6 +73,25 @@ fn an_index_asks_for_little_more_memory_than_a_job() {
 }
 
 #[test]
+fn a_large_document_is_refused_by_an_index_with_the_figure_that_would_do() {
+    let folder = Folder::new();
+    let place = folder.join("index");
+    let create = ["index", "create", "--progress", "none", "--max-document-bytes", "4M"];
+    lookalike(create).path(&place).run().exits(0);
+    let text = "\u{fdfa}".repeat(700_000);
+    let input = folder.file("a.jsonl", format!("{}\n", serde_json::json!({ "id": "a", "text": text })));
+    for command in ["query", "add"] {
+        let run = |memory: &str| {
+            let options = ["--threads", "2", "--progress", "none", "--memory", memory];
+            lookalike(["index", command].into_iter().chain(options)).path(&place).path(&input)
+        };
+        let said = run("240M").run().exits(2).stderr;
+        assert!(said.contains("one of the documents needs at least"), "{command}: {said}");
+        run(&required_memory(run("240M"))).run().exits(0);
+    }
+}
+
+#[test]
 fn a_list_of_files_to_look_up_is_held_to_the_cap() {
     let folder = Folder::new();
     let place = folder.join("index");
