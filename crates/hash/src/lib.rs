@@ -29,7 +29,7 @@ pub use long::sum;
 pub use many::mixed;
 pub use secret::Secret;
 pub use sort::{SortBuffers, append_set, append_sorted};
-pub use words::{TextWords, words};
+pub use words::{LongWords, TextWords, words};
 use xxhash_rust::xxh3;
 
 /// 2^64 divided by the golden ratio.

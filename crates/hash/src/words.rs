@@ -2,7 +2,8 @@
 //!
 //! Nearly all words have at most eight bytes, which XXH3 hashes in two ways, by length. A branch on the length cannot
 //! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken. Longer
-//! words are noted and hashed at the end, one by one.
+//! words are noted and hashed at the end, one by one; those of up to 16 bytes apart from the others, so that here, too, no
+//! branch on a length has to be guessed.
 //!
 //! Hashes by a [`Secret`], where one is given, are made in the same pass: the bytes of a word are at hand.
 
@@ -25,7 +26,25 @@ pub struct TextWords<'t> {
     /// The offsets at which they end, as many.
     pub ends: &'t [u32],
     /// A buffer for the numbers of long words.
-    pub long: &'t mut Vec<u32>,
+    pub long: &'t mut LongWords,
+}
+
+/// The numbers of the words that do not fit into the lanes of a vector.
+#[derive(Debug, Clone, Default)]
+pub struct LongWords {
+    /// Words of 9 to 16 bytes, which most of them are.
+    up_to_16: Vec<u32>,
+    /// All longer ones.
+    longer: Vec<u32>,
+}
+
+impl LongWords {
+    /// Makes room for so many more of each kind.
+    #[cfg(target_arch = "x86_64")]
+    fn reserve(&mut self, words: usize) {
+        self.up_to_16.reserve(words);
+        self.longer.reserve(words);
+    }
 }
 
 /// Replaces `hashes` with those of the words of a text, and `secret_hashes` with those by a secret, where there is one.
@@ -51,7 +70,8 @@ fn words_on(
     let words = starts.len();
     hashes.clear();
     secret_hashes.clear();
-    long.clear();
+    long.up_to_16.clear();
+    long.longer.clear();
     let text = PaddedText::new(text, starts, ends);
     let done = match cpu {
         // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
@@ -64,12 +84,31 @@ fn words_on(
         Cpu::Avx2(_) => unsafe { x86::fours(&text, hashes, long, secret, secret_hashes) },
         _ => 0,
     };
-    // In place of what the lanes made of their first eight bytes.
-    long.iter().for_each(|&index| hashes[index as usize] = xxh3::xxh3_64(text.word(index as usize)));
+    for numbers in [&long.up_to_16, &long.longer] {
+        hash_again(&text, numbers, hashes, secret, secret_hashes);
+    }
     hashes.extend((done..words).map(|index| xxh3::xxh3_64(text.word(index))));
     if let Some(secret) = secret {
-        long.iter().for_each(|&index| secret_hashes[index as usize] = secret.hash(text.word(index as usize)));
         secret_hashes.extend((done..words).map(|index| secret.hash(text.word(index))));
+    }
+}
+
+/// Puts the hashes of some words in the place of what the lanes made of their first eight bytes.
+fn hash_again(
+    text: &PaddedText<'_>,
+    numbers: &[u32],
+    hashes: &mut [u64],
+    secret: Option<&Secret>,
+    secret_hashes: &mut [u64],
+) {
+    let Some(secret) = secret else {
+        numbers.iter().for_each(|&index| hashes[index as usize] = xxh3::xxh3_64(text.word(index as usize)));
+        return;
+    };
+    // Both hashes of a word at once: neither waits for the other, and the word is read once.
+    for &index in numbers {
+        let (index, word) = (index as usize, text.word(index as usize));
+        (hashes[index], secret_hashes[index]) = (xxh3::xxh3_64(word), secret.hash(word));
     }
 }
 
@@ -184,7 +223,7 @@ mod x86 {
     pub(super) fn eights(
         text: &PaddedText<'_>,
         hashes: &mut Vec<u64>,
-        long: &mut Vec<u32>,
+        long: &mut LongWords,
         secret: Option<&Secret>,
         secret_hashes: &mut Vec<u64>,
     ) -> usize {
@@ -210,22 +249,22 @@ mod x86 {
                 (_mm512_cvtepu32_epi64(_mm256_sub_epi32(ends, starts)), word)
             };
             // Which words are too long cannot be guessed, and a wrong guess costs more than a store. So the
-            // numbers of those that are move to the front, eight places are written every time, and `long`
+            // numbers of those that are move to the front, eight places are written every time, and their list
             // grows by as many as count.
             let too_long = _mm512_cmpgt_epu64_mask(length, all(8));
+            let longer = _mm512_cmpgt_epu64_mask(length, all(16));
             let numbers = _mm256_add_epi32(lanes, _mm256_set1_epi32((8 * group as u32).cast_signed()));
             // SAFETY: room for eight numbers of each group was made behind what they had. Each group before
-            // has added eight to `hashes` and at most eight to `long`, so that eight places are free in both;
-            // they are written before any of them counts.
+            // has added eight to `hashes` and at most eight to either list of `long`, so that eight places are
+            // free in all; they are written before any of them counts.
             unsafe {
                 _mm512_storeu_si512(
                     hashes.as_mut_ptr().add(hashes.len()).cast(),
                     xxh3_of_eight(word, length),
                 );
                 hashes.set_len(hashes.len() + 8);
-                let place = long.as_mut_ptr().add(long.len());
-                _mm256_storeu_si256(place.cast(), _mm256_maskz_compress_epi32(too_long, numbers));
-                long.set_len(long.len() + too_long.count_ones() as usize);
+                push_some(&mut long.up_to_16, too_long & !longer, numbers);
+                push_some(&mut long.longer, longer, numbers);
             }
             let Some(secret) = secret else { continue };
             // SAFETY: as for `hashes`.
@@ -236,6 +275,21 @@ mod x86 {
             }
         }
         8 * starts.len()
+    }
+
+    /// Appends those of eight numbers whose bits are set.
+    ///
+    /// # Safety
+    /// There must be room for eight.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512vl,avx2,popcnt")]
+    unsafe fn push_some(list: &mut Vec<u32>, chosen: u8, numbers: __m256i) {
+        // SAFETY: the caller sees to it that eight places are free; as many of them count as were chosen.
+        unsafe {
+            let place = list.as_mut_ptr().add(list.len());
+            _mm256_storeu_si256(place.cast(), _mm256_maskz_compress_epi32(chosen, numbers));
+            list.set_len(list.len() + chosen.count_ones() as usize);
+        }
     }
 
     /// The XXH3 hashes of eight words. Those of more than eight bytes get something, which is replaced at the end.
@@ -301,7 +355,7 @@ mod x86 {
     pub(super) fn fours(
         text: &PaddedText<'_>,
         hashes: &mut Vec<u64>,
-        long: &mut Vec<u32>,
+        long: &mut LongWords,
         secret: Option<&Secret>,
         secret_hashes: &mut Vec<u64>,
     ) -> usize {
@@ -317,9 +371,14 @@ mod x86 {
                 let word = _mm256_i64gather_epi64::<1>(text.first.cast(), places);
                 (_mm256_cvtepu32_epi64(_mm_sub_epi32(ends, starts)), word)
             };
-            let too_long = _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all_4(8))));
-            let too_long = (0..4).filter(|lane| too_long >> lane & 1 == 1);
-            long.extend(too_long.map(|lane| 4 * group as u32 + lane));
+            let above =
+                |most: u64| _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all_4(most))));
+            let (too_long, longer) = (above(8), above(16));
+            let numbers_of = |lanes: i32| {
+                (0..4u32).filter(move |lane| lanes >> lane & 1 == 1).map(move |lane| 4 * group as u32 + lane)
+            };
+            long.up_to_16.extend(numbers_of(too_long & !longer));
+            long.longer.extend(numbers_of(longer));
             hashes.extend_from_slice(&numbers(xxh3_of_four(word, length)));
             if let Some(secret) = secret {
                 secret_hashes.extend_from_slice(&numbers(secret_hash_of_four(secret, word, length)));
@@ -439,7 +498,8 @@ mod tests {
             words in prop::collection::vec("[a-zé東]{1,6}|[a-z0-9]{1,20}|[a-z]{200,300}", 0..40),
             seed: u128,
         ) {
-            let (mut text, mut starts, mut ends, mut long) = (String::new(), Vec::new(), Vec::new(), Vec::new());
+            let (mut text, mut starts, mut ends) = (String::new(), Vec::new(), Vec::new());
+            let mut long = LongWords::default();
             for word in &words {
                 let start = text.len();
                 text.push_str(word);

@@ -33,7 +33,7 @@ pub(crate) struct NormalisedText {
     /// The offsets in `normal` at which words end.
     pub(crate) ends: Vec<u32>,
     /// The numbers of long words, while words are hashed.
-    pub(crate) long: Vec<u32>,
+    pub(crate) long: lookalike_hash::LongWords,
 }
 
 /// Words of most texts have so many bytes or more, with what stands between them.
