@@ -16,16 +16,16 @@ pub(super) fn too_many_rejected(records: u64, rejected: u64, options: Options<'_
     Ok(limit(&options)?.exceeded(records, rejected))
 }
 
-/// Raises the exception about so many rows and so many rejected ones. `example` is the most frequent reason: how many rows have it, the
+/// Raises the exception about so many rows and so many rejected ones, which are `counts`. `example` is the most frequent reason: how many rows have it, the
 /// reason of one of them in full, and the id of that one, if it has any.
 #[pyfunction]
 pub(super) fn refuse_rejected(
     side: String,
-    (records, rejected): (u64, u64),
+    counts: (u64, u64),
     example: (u64, String, Option<String>),
     options: Options<'_>,
 ) -> PyResult<()> {
-    let (count, reason, id) = example;
+    let ((records, rejected), (count, reason, id)) = (counts, example);
     let named = id.map_or_else(String::new, |id| format!(" (the first with the id {id})"));
     let why = format!("{count} × {reason}{named}");
     let most = limit(&options)?;

@@ -6,7 +6,7 @@ use lookalike_corpus::Corpus;
 use lookalike_hash::Secret;
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Abilities, Buffers, Page, Sketch};
-use lookalike_store::sort::couple;
+use lookalike_model::{Candidate, DocNumber, Pair};
 use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::{Analyser, Features, Profile};
 
@@ -16,7 +16,6 @@ use crate::error::EngineError;
 use crate::measure::Measure;
 use crate::panel::{Panel, PanelMethod};
 use crate::recipe::JobRecipe;
-use crate::stages::group::Candidate;
 use crate::stages::group::groups::NEIGHBOURS;
 use crate::stages::sketch::Row;
 use crate::text_analysis::TextAnalyses;
@@ -179,7 +178,11 @@ impl PairCounts {
                 .filter(|document| document % stride == 0)
                 .collect();
             for (index, &one) in some.iter().enumerate() {
-                listed.extend(some[index + 1..].iter().map(|&other| couple(one, other)));
+                listed.extend(
+                    some[index + 1..]
+                        .iter()
+                        .map(|&other| Pair::ordered(DocNumber::new(one), DocNumber::new(other))),
+                );
             }
         }
         listed.sort_unstable();
