@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::UNIX_EPOCH;
 
+use lookalike_hash::RunningSum;
 use lookalike_model::Media;
-use xxhash_rust::xxh3::Xxh3;
 
 use crate::formats;
 use crate::input::{Replay, Stream};
@@ -520,7 +520,7 @@ impl Shard {
         let counted = CountingReader {
             inner,
             count: consumed.clone(),
-            hash: Box::new(Xxh3::new()),
+            sum: RunningSum::default(),
             digest: digest.clone(),
         };
         let raw = Replay::new(Box::new(counted));
@@ -636,7 +636,7 @@ fn open_object(address: &str) -> Result<Box<dyn Read + Send>, CorpusError> {
 struct CountingReader {
     inner: Box<dyn Read + Send>,
     count: Arc<AtomicU64>,
-    hash: Box<Xxh3>,
+    sum: RunningSum,
     /// Set when the end was met.
     digest: Arc<OnceLock<u64>>,
 }
@@ -645,9 +645,9 @@ impl Read for CountingReader {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(out)?;
         self.count.fetch_add(length as u64, Ordering::Relaxed);
-        self.hash.update(&out[..length]);
+        self.sum.update(&out[..length]);
         if length == 0 && !out.is_empty() {
-            self.digest.get_or_init(|| self.hash.digest());
+            self.digest.get_or_init(|| self.sum.sum());
         }
         Ok(length)
     }

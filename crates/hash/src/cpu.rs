@@ -4,6 +4,11 @@
 //! [`Cpu`]. Tests run all that the machine has and hold them to the portable one. On ARM there is the portable one alone, built for
 //! what every such processor has.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// A level that no [`Cpu`] has.
+const UNKNOWN: u8 = u8::MAX;
+
 /// A set of instructions that code was built for. The portable one runs everywhere; a value of any other is
 /// proof that this machine has them, and what calls to functions with `#[target_feature]` rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,9 +34,36 @@ impl Cpu {
     /// The best that this machine has.
     #[inline]
     pub fn detect() -> Cpu {
+        // Every document asks several times. The standard library keeps its answers, too, but one by one.
+        static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+        match LEVEL.load(Ordering::Relaxed) {
+            0 => Cpu::Portable,
+            1 => Cpu::Avx2(Detected(())),
+            2 => Cpu::Avx512(Detected(())),
+            3 => Cpu::Avx512Vbmi2(Detected(())),
+            _ => {
+                let found = Cpu::find();
+                LEVEL.store(found.level(), Ordering::Relaxed);
+                found
+            }
+        }
+    }
+
+    /// The number by which [`Cpu::detect`] remembers it.
+    fn level(self) -> u8 {
+        match self {
+            Cpu::Portable => 0,
+            Cpu::Avx2(_) => 1,
+            Cpu::Avx512(_) => 2,
+            Cpu::Avx512Vbmi2(_) => 3,
+        }
+    }
+
+    /// Asks the processor.
+    #[cold]
+    fn find() -> Cpu {
         #[cfg(target_arch = "x86_64")]
         {
-            // Answers are kept by the standard library: asking again costs a load.
             let avx2 = is_x86_feature_detected!("avx2")
                 && is_x86_feature_detected!("bmi1")
                 && is_x86_feature_detected!("bmi2")
@@ -83,6 +115,7 @@ mod tests {
         let all: Vec<Cpu> = Cpu::available().collect();
         assert_eq!((all.first(), all.last()), (Some(&Cpu::Portable), Some(&Cpu::detect())));
         assert!(all.is_sorted_by(|a, b| a < b));
+        assert_eq!([Cpu::detect(), Cpu::detect()], [Cpu::find(), Cpu::find()], "asked once and again");
         #[cfg(target_arch = "x86_64")]
         for cpu in all {
             assert!(!cpu.has_avx2() || is_x86_feature_detected!("avx2"), "{cpu:?}");

@@ -25,7 +25,7 @@ mod words;
 mod x86;
 
 pub use long::digest as digest_of_words;
-pub use long::sum;
+pub use long::{RunningSum, sum};
 pub use many::mixed;
 pub use secret::Secret;
 pub use sort::{SortBuffers, append_set, append_sorted};

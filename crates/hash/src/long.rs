@@ -134,6 +134,117 @@ fn sum_on(cpu: Cpu, bytes: &[u8]) -> u64 {
     merge_lanes(&sums(cpu, bytes), AT_LOW, (bytes.len() as u64).wrapping_mul(PRIME64_1))
 }
 
+/// Bytes between two times that the lanes are scrambled.
+const BLOCK: usize = STRIPES * 64;
+
+/// The [`sum`] of bytes that come piece by piece.
+#[derive(Debug, Clone)]
+pub struct RunningSum {
+    lanes: Lanes,
+    length: u64,
+    /// The last stripe of all blocks that are in the lanes: the last stripe of the input may begin in it.
+    before: [u8; 64],
+    /// The bytes behind these blocks. At least one: a whole block is summed up when more comes, because the last one of the
+    /// input is summed up in another way.
+    rest: Vec<u8>,
+}
+
+impl Default for RunningSum {
+    fn default() -> Self {
+        RunningSum { lanes: START, length: 0, before: [0; 64], rest: Vec::with_capacity(BLOCK) }
+    }
+}
+
+impl RunningSum {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.update_on(Cpu::detect(), bytes);
+    }
+
+    fn update_on(&mut self, cpu: Cpu, mut bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        if self.rest.len() + bytes.len() <= BLOCK {
+            self.rest.extend_from_slice(bytes);
+            return;
+        }
+        if !self.rest.is_empty() {
+            let (fill, others) = bytes.split_at(BLOCK - self.rest.len());
+            self.rest.extend_from_slice(fill);
+            bytes = others;
+            let block = std::mem::take(&mut self.rest);
+            self.take_blocks(cpu, &block);
+            self.rest = block;
+            self.rest.clear();
+        }
+        let (blocks, others) = bytes.split_at((bytes.len() - 1) / BLOCK * BLOCK);
+        self.take_blocks(cpu, blocks);
+        self.rest.extend_from_slice(others);
+    }
+
+    fn take_blocks(&mut self, cpu: Cpu, blocks: &[u8]) {
+        let Some(last) = blocks.last_chunk() else { return };
+        self.before = *last;
+        self.lanes = add_blocks(cpu, self.lanes, blocks);
+    }
+
+    /// The sum of all bytes so far.
+    pub fn sum(&self) -> u64 {
+        if self.length <= SHORT as u64 {
+            return xxh3::xxh3_64(&self.rest);
+        }
+        let mut sums = self.lanes;
+        for (number, stripe) in self.rest[..self.rest.len() - 1].as_chunks().0.iter().enumerate() {
+            add(&mut sums, lanes(stripe), secret(number * 8));
+        }
+        let mut last = self.before;
+        match self.rest.last_chunk() {
+            Some(whole) => last = *whole,
+            None => {
+                last.copy_within(self.rest.len().., 0);
+                last[64 - self.rest.len()..].copy_from_slice(&self.rest);
+            }
+        }
+        add(&mut sums, lanes(&last), secret(AT_LAST));
+        merge_lanes(&sums, AT_LOW, self.length.wrapping_mul(PRIME64_1))
+    }
+}
+
+fn add_blocks(cpu: Cpu, lanes: Lanes, blocks: &[u8]) -> Lanes {
+    match cpu {
+        // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { add_blocks_avx512(lanes, blocks) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2(_) => unsafe { add_blocks_avx2(lanes, blocks) },
+        _ => add_blocks_to(lanes, blocks),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")]
+fn add_blocks_avx512(lanes: Lanes, blocks: &[u8]) -> Lanes {
+    add_blocks_to(lanes, blocks)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn add_blocks_avx2(lanes: Lanes, blocks: &[u8]) -> Lanes {
+    add_blocks_to(lanes, blocks)
+}
+
+/// The lanes after whole blocks.
+#[inline(always)]
+fn add_blocks_to(mut sums: Lanes, blocks: &[u8]) -> Lanes {
+    for block in blocks.as_chunks::<BLOCK>().0 {
+        for (number, stripe) in block.as_chunks().0.iter().enumerate() {
+            add(&mut sums, lanes(stripe), secret(number * 8));
+        }
+        scramble(&mut sums);
+    }
+    sums
+}
+
 fn sums<S: Stripes>(cpu: Cpu, input: S) -> Lanes {
     match cpu {
         // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
@@ -223,6 +334,21 @@ mod tests {
         }
 
         #[test]
+        fn pieces_have_the_sum_of_the_whole(
+            bytes in prop::collection::vec(any::<u8>(), 0..9000),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        ) {
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            for cpu in Cpu::available() {
+                let mut running = RunningSum::default();
+                cuts.array_windows().for_each(|&[begin, end]| running.update_on(cpu, &bytes[begin..end]));
+                prop_assert_eq!(running.sum(), xxh3::xxh3_64(&bytes), "{:?}", cpu);
+            }
+        }
+
+        #[test]
         fn every_processor_digests_as_the_library_does(words in prop::collection::vec(any::<u64>(), 0..700)) {
             let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
             for cpu in Cpu::available() {
@@ -236,6 +362,9 @@ mod tests {
         let bytes: Vec<u8> = (0..2200u32).map(|n| ((n * n) >> 3) as u8).collect();
         for length in (0..300).chain(1000..1100).chain(2000..2200) {
             assert_eq!(sum(&bytes[..length]), xxh3::xxh3_64(&bytes[..length]), "{length}");
+            let mut running = RunningSum::default();
+            bytes[..length].chunks(64).for_each(|piece| running.update(piece));
+            assert_eq!(running.sum(), xxh3::xxh3_64(&bytes[..length]), "{length}");
         }
     }
 }
