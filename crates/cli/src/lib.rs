@@ -12,11 +12,13 @@
 //! - `console`: messages and errors on standard error
 //! - [`repeats`]: counts repeated digests in bounded memory
 //! - [`histogram`]: percentiles in bounded memory
+//! - [`freed_memory`]: when memory goes back to the system
 
 pub mod args;
 pub mod commands;
 mod console;
 pub mod exit;
+pub mod freed_memory;
 pub mod histogram;
 mod outputs;
 pub mod progress;

@@ -724,6 +724,11 @@ impl OpenJob {
         &self.job.recipe
     }
 
+    /// The threads, memory and spool of the job.
+    pub fn settings(&self) -> &Settings {
+        &self.job.settings
+    }
+
     /// The job's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -754,8 +759,17 @@ impl Clock<'_> {
 
 /// The largest resident set of this process so far, where the system tells.
 pub fn peak_memory() -> Option<u64> {
+    memory_figure("VmHWM:")
+}
+
+/// The resident set of this process, where the system tells.
+pub fn resident_memory() -> Option<u64> {
+    memory_figure("VmRSS:")
+}
+
+fn memory_figure(name: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use lookalike::engine::job::resident_memory;
+
 /// Upper bounds of the histogram's buckets, in seconds.
 const BOUNDS: [f64; 13] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
 
@@ -105,7 +107,7 @@ impl Metrics {
         for (name, help, value) in gauges {
             gauge(&mut out, name, help, *value);
         }
-        if let Some(bytes) = resident() {
+        if let Some(bytes) = resident_memory() {
             gauge(&mut out, "process_resident_memory_bytes", "Memory of the process", bytes);
         }
         out
@@ -148,14 +150,6 @@ fn gauge(out: &mut String, name: &str, help: &str, value: u64) {
 fn counter(out: &mut String, name: &str, help: &str, value: u64) {
     head(out, name, "counter", help);
     let _ = writeln!(out, "{name} {value}");
-}
-
-/// Memory of this process that is in use, where the system tells.
-fn resident() -> Option<u64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes * 1024)
 }
 
 #[cfg(test)]

@@ -88,7 +88,7 @@ struct StoredRequest {
 
 /// Runs the job to its end.
 fn work(mut open: OpenJob, args: &CompareArgs, watch: &Arc<Watch>) -> Result<(), Failure> {
-    super::job::print_start_notes(&open);
+    super::job::start(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();

@@ -80,7 +80,7 @@ fn work(
     args: &DedupArgs,
     watch: &Arc<Watch>,
 ) -> Result<Findings, Failure> {
-    super::job::print_start_notes(&open);
+    super::job::start(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
+use crate::freed_memory;
 use crate::progress::thousands;
 
 /// Prints the remarks of the methods on their parameters.
@@ -19,8 +20,9 @@ pub(crate) fn print_advice(job: &Job) {
     }
 }
 
-/// Prints how much disk a job that begins will take, and what one that goes on has lost.
-pub(crate) fn print_start_notes(open: &OpenJob) {
+/// Prepares the process for a job, and prints how much disk one that begins will take, and what one that goes on has lost.
+pub(crate) fn start(open: &OpenJob) {
+    freed_memory::hold_while_small(open.settings());
     if let Some(expected) = open.expected_scratch() {
         print_message(format_args!("scratch files will take {} of disk", megabytes(expected)));
     }

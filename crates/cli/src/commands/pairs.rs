@@ -76,7 +76,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
 }
 
 fn work(mut open: OpenJob, args: &PairsArgs, watch: &Arc<Watch>) -> Result<Summary, Failure> {
-    super::job::print_start_notes(&open);
+    super::job::start(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     drop(progress);

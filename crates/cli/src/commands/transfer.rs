@@ -167,7 +167,7 @@ fn work(
     super::job::print_advice(&job);
     let memory = job.settings.memory / 4;
     let Opened::Open(mut open) = job.open(&args.output)? else { return Ok(()) };
-    super::job::print_start_notes(&open);
+    super::job::start(&open);
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = open.run(watch)?;
     let recipe = open.recipe().clone();

@@ -88,7 +88,7 @@ struct SampleSketcher<'p> {
     panel: &'p Panel,
     measure: Measure,
     analyses: TextAnalyses,
-    /// What is brought into the order of a field is there up to three times: as it was, in sorted runs, and in order.
+    /// The copies of a record that there are at once: three of those in the order of a field, as it was, in sorted runs, and in order.
     times: u64,
     sketch: Sketch,
     /// Keys and numbers of sampled documents, by method.
