@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import lookalike
@@ -43,13 +44,16 @@ def by_the_driver(tables: list[tuple[str, int, int]], most: Any, example: Exampl
 @pytest.mark.parametrize("most", [None, 0, 3, 10, 0.05, "5%", "11%", "100%"])
 def test_the_limit_is_that_of_one_machine(most: Any) -> None:
     for rows, rejected in [(3, 0), (3, 2), (3, 3), (99, 98), (100, 10), (100, 11), (120, 6), (120, 7)]:
+        if rows == rejected and most in (3, 10):
+            # One machine looks at the first records before the work, and refuses a list of which none can be read.
+            continue
         there = on_one_machine(rows, rejected, most)
         here = by_the_driver([("the input", rows, rejected)], most, (rejected, REASON, None))
         assert (there is None) == (here is None), (rows, rejected)
         if there is not None and here is not None:
-            # Rows of a table on a cluster have no position.
-            before, _, behind = there.partition(" (the first in texts, row 0)")
-            assert here == before + behind
+            # Rows of a table on a cluster have no position, and a list that is refused at first sight is called by its name.
+            told = re.sub(r" \(the first in texts, (row|byte) 0\)", "", there)
+            assert here == told.replace("records of texts were", "records of the input were")
 
 
 def test_the_first_row_is_named_where_it_has_an_id() -> None:
