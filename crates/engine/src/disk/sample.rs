@@ -95,14 +95,13 @@ fn sizes(corpus: &Corpus) -> impl Iterator<Item = (usize, u64)> {
         .filter_map(|(number, shard)| Some((number, shard.bytes?)))
 }
 
-/// Spreads places over a corpus. Those in a shard that can only be read from its beginning become one.
+/// Spreads places over a corpus. Those from which the same documents would be read become one.
 fn entries(corpus: &Corpus, total: u64) -> Vec<Entry> {
     let Some((first, _)) = sizes(corpus).find(|&(_, bytes)| bytes > 0) else { return Vec::new() };
     if total <= PLACES * PLACE_BYTES {
         return vec![Entry { shard: first, offset: 0, places: PLACES }];
     }
     let mut found: Vec<Entry> = Vec::new();
-    let mut entered: Option<(usize, bool)> = None;
     let mut shards = sizes(corpus).filter(|&(_, bytes)| bytes > 0).peekable();
     let mut before = 0;
     for place in 0..PLACES {
@@ -111,27 +110,29 @@ fn entries(corpus: &Corpus, total: u64) -> Vec<Entry> {
             before += bytes;
         }
         let Some(&(shard, _)) = shards.peek() else { break };
-        let anywhere = match entered {
-            Some((last, anywhere)) if last == shard => anywhere,
-            _ => can_be_entered(&corpus.shards()[shard], corpus.options()),
-        };
-        entered = Some((shard, anywhere));
+        let offset = reachable_offset(&corpus.shards()[shard], corpus.options(), wanted - before);
         match found.last_mut() {
-            Some(last) if last.shard == shard && !anywhere => last.places += 1,
-            _ => found.push(Entry { shard, offset: if anywhere { wanted - before } else { 0 }, places: 1 }),
+            Some(last) if (last.shard, last.offset) == (shard, offset) => last.places += 1,
+            _ => found.push(Entry { shard, offset, places: 1 }),
         }
     }
     found
 }
 
-/// True for a shard whose later documents are reached without reading those before them.
-fn can_be_entered(shard: &Shard, options: &Arc<ReadOptions>) -> bool {
-    let is_file = matches!(shard.origin, Origin::File(_) | Origin::Memory(_));
-    is_file
-        && shard.open(options).is_ok_and(|reader| {
-            let lines = reader.format() == Format::Jsonl && reader.compression() == Compression::None;
-            lines || reader.format() == Format::Parquet
-        })
+/// The last offset up to `offset` from which documents can be read without those before them: in a file of plain lines any, in a Parquet
+/// file that of a row group, in others 0.
+fn reachable_offset(shard: &Shard, options: &Arc<ReadOptions>, offset: u64) -> u64 {
+    if offset == 0 || !matches!(shard.origin, Origin::File(_) | Origin::Memory(_)) {
+        return 0;
+    }
+    // A shard that cannot be opened is told of when it is read.
+    let Ok(mut reader) = shard.open(options) else { return 0 };
+    let opened = reader.consumed();
+    if reader.pass_over(offset).is_ok_and(|passed| passed) {
+        return reader.consumed() - opened;
+    }
+    let lines = reader.format() == Format::Jsonl && reader.compression() == Compression::None;
+    if lines && lines_at(shard, offset).is_ok_and(|lines| lines.is_some()) { offset } else { 0 }
 }
 
 /// Reads documents from a place on, in further shards where one has too few.
@@ -258,6 +259,27 @@ mod tests {
         let lines = short_then_long(2 << 20);
         let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
         near(documents(&corpus), lines.lines().count());
+    }
+
+    #[test]
+    fn no_document_is_sampled_twice() {
+        // Beyond the first place no line ends before the file does.
+        let lines = line(0, 1).repeat(20) + &line(1, 2 * LONGEST_LINE);
+        let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
+        let total = lines.len() as u64;
+        let whole = Entry { shard: 0, offset: 0, places: PLACES };
+        assert_eq!(entries(&corpus, total), [whole]);
+        assert_eq!(parts(&recipe("md5"), &corpus).unwrap()[0].stands_for, total);
+        let folder = tempfile::tempdir().unwrap();
+        let packed = folder.path().join("docs.jsonl.gz");
+        let mut sink = Sink::create(&packed, Compression::Gzip).unwrap();
+        for n in 0..200_000 {
+            writeln!(sink, "{{\"text\":\"{:x}\"}}", lookalike_hash::mix(n)).unwrap();
+        }
+        sink.finish().unwrap();
+        let corpus = Corpus::open(&[&packed], ReadOptions::default()).unwrap();
+        assert!(corpus.bytes().unwrap() > PLACES * PLACE_BYTES);
+        assert_eq!(entries(&corpus, corpus.bytes().unwrap()), [whole], "read from its beginning alone");
     }
 
     #[test]
