@@ -35,7 +35,7 @@ const LEAST_BATCH_BYTES: usize = 64 << 10;
 
 /// Batches above this size hold one large document. They are handled by one worker at a time, which lets go of its
 /// buffers afterwards.
-pub(crate) const HEAVY: usize = 2 << 20;
+pub const HEAVY: usize = 2 << 20;
 
 /// Bytes of memory that a large document takes while it is handled, for each of its bytes; `PER_WORD` is that for each of its
 /// words, which has a position, a hash, a symbol, and room in a block and its table.

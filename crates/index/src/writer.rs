@@ -10,6 +10,7 @@ use std::fs::File;
 use std::sync::Arc;
 
 use lookalike_engine::examine::Examined;
+use lookalike_engine::pipeline::HEAVY;
 
 use crate::acknowledged::Acknowledged;
 use crate::chunk::{Chunk, Posting, StoredDocument, id_key, word_key};
@@ -78,15 +79,12 @@ pub(crate) enum WriteRequest {
     Remove { id: String },
 }
 
-/// Bytes of a text whose buffers are not kept.
-const LARGE_TEXT: usize = 2 << 20;
-
 impl WriteRequest {
     /// True if it has a document whose buffers are too large to be kept.
     fn is_large(&self) -> bool {
         match self {
             WriteRequest::Add { documents, .. } => {
-                documents.iter().any(|prepared| prepared.text().len() >= LARGE_TEXT)
+                documents.iter().any(|prepared| prepared.text().len() >= HEAVY)
             }
             WriteRequest::Remove { .. } => false,
         }
