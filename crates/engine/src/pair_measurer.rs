@@ -127,7 +127,7 @@ struct Reader {
 impl Reader {
     fn new(profile: &Profile) -> Self {
         Reader {
-            analyser: Analyser::with_secret(profile, Secret::of_process()),
+            analyser: Analyser::for_measuring(profile, Secret::of_process()),
             features: Features::default(),
             symbols: Vec::new(),
             sorting: SortBuffers::default(),

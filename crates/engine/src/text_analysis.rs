@@ -41,27 +41,33 @@ impl TextAnalyses {
     /// words are also hashed by the secret, which equal documents and similarities are told by.
     pub(crate) fn new(run: &Profile, measuring: &Profile, panel: &Panel, secret: &Secret) -> Self {
         let mut analyses = TextAnalyses { analyses: Vec::new(), of_methods: Vec::new(), measuring: 0 };
-        analyses.index_of(run, Some(secret));
-        analyses.measuring = analyses.index_of(measuring, Some(secret));
+        analyses.index_of(run, |profile| Analyser::with_secret(profile, secret));
+        analyses.measuring = analyses.index_of(measuring, |profile| Analyser::with_secret(profile, secret));
         for entry in panel.methods() {
             let Abilities { profile, sentences, .. } = entry.abilities();
-            let index = analyses.index_of(profile.unwrap_or(run), None);
+            let index = analyses.index_of(profile.unwrap_or(run), Analyser::new);
             analyses.analyses[index].sentences |= sentences;
             analyses.of_methods.push(index);
         }
         analyses
     }
 
-    fn index_of(&mut self, profile: &Profile, secret: Option<&Secret>) -> usize {
+    /// Creates the analyses by the run's profile and by the one that pairs are measured by, for documents that are read
+    /// again: no method looks at these, so words are hashed by the secret alone.
+    pub(crate) fn for_measuring(run: &Profile, measuring: &Profile, secret: &Secret) -> Self {
+        let mut analyses = TextAnalyses { analyses: Vec::new(), of_methods: Vec::new(), measuring: 0 };
+        analyses.index_of(run, |profile| Analyser::for_measuring(profile, secret));
+        analyses.measuring = analyses.index_of(measuring, |profile| Analyser::for_measuring(profile, secret));
+        analyses
+    }
+
+    fn index_of(&mut self, profile: &Profile, analyser: impl FnOnce(&Profile) -> Analyser) -> usize {
         if let Some(index) = self.analyses.iter().position(|analysis| analysis.profile == *profile) {
             return index;
         }
         self.analyses.push(TextAnalysis {
             profile: profile.clone(),
-            analyser: match secret {
-                Some(secret) => Analyser::with_secret(profile, secret),
-                None => Analyser::new(profile),
-            },
+            analyser: analyser(profile),
             features: Features::default(),
             sentences: false,
             fresh: false,

@@ -29,7 +29,7 @@ pub use long::{RunningSum, sum};
 pub use many::mixed;
 pub use secret::Secret;
 pub use sort::{SortBuffers, append_set, append_sorted};
-pub use words::{LongWords, TextWords, words};
+pub use words::{LongWords, TextWords, WordHashes, words};
 use xxhash_rust::xxh3;
 
 /// 2^64 divided by the golden ratio.

@@ -5,7 +5,7 @@
 //! words are noted and hashed at the end, one by one; those of up to 16 bytes apart from the others, so that here, too, no
 //! branch on a length has to be guessed.
 //!
-//! Hashes by a [`Secret`], where one is given, are made in the same pass: the bytes of a word are at hand.
+//! Fixed hashes and those by a [`Secret`] are made in one pass where both are wanted: the bytes of a word are at hand.
 
 use xxhash_rust::xxh3;
 
@@ -39,76 +39,88 @@ pub struct LongWords {
 }
 
 impl LongWords {
-    /// Makes room for so many more of each kind.
+    /// Empties both lists and makes room for so many numbers in each. A list that is too small is not grown, which would
+    /// copy what nobody wants any more.
     #[cfg(target_arch = "x86_64")]
-    fn reserve(&mut self, words: usize) {
-        self.up_to_16.reserve(words);
-        self.longer.reserve(words);
+    fn clear_and_reserve(&mut self, words: usize) {
+        for list in [&mut self.up_to_16, &mut self.longer] {
+            list.clear();
+            if list.capacity() < words {
+                *list = Vec::new();
+                list.reserve_exact(words.next_power_of_two());
+            }
+        }
     }
 }
 
-/// Replaces `hashes` with those of the words of a text, and `secret_hashes` with those by a secret, where there is one.
+/// The lists of hashes that are made of the words of a text: one or both.
+#[derive(Debug)]
+pub struct WordHashes<'h> {
+    /// For the [fixed](crate::word) hashes.
+    pub fixed: Option<&'h mut Vec<u64>>,
+    /// For the hashes by a secret.
+    pub secret: Option<(&'h Secret, &'h mut Vec<u64>)>,
+}
+
+/// Replaces lists of hashes with those of the words of a text.
 ///
 /// # Panics
 /// When there are not as many ends as starts, or a word is not inside the text.
-pub fn words(
-    words: TextWords<'_>,
-    hashes: &mut Vec<u64>,
-    secret: Option<&Secret>,
-    secret_hashes: &mut Vec<u64>,
-) {
-    words_on(Cpu::detect(), words, hashes, secret, secret_hashes);
+pub fn words(words: TextWords<'_>, hashes: WordHashes<'_>) {
+    words_on(Cpu::detect(), words, hashes);
 }
 
-fn words_on(
-    cpu: Cpu,
-    TextWords { text, starts, ends, long }: TextWords<'_>,
-    hashes: &mut Vec<u64>,
-    secret: Option<&Secret>,
-    secret_hashes: &mut Vec<u64>,
-) {
+fn words_on(cpu: Cpu, TextWords { text, starts, ends, long }: TextWords<'_>, mut hashes: WordHashes<'_>) {
     let words = starts.len();
     hashes.clear();
-    secret_hashes.clear();
     long.up_to_16.clear();
     long.longer.clear();
     let text = PaddedText::new(text, starts, ends);
     let done = match cpu {
         // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe {
-            x86::eights(&text, hashes, long, secret, secret_hashes)
-        },
+        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { x86::eights(&text, &mut hashes, long) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Cpu::Avx2(_) => unsafe { x86::fours(&text, hashes, long, secret, secret_hashes) },
+        Cpu::Avx2(_) => unsafe { x86::fours(&text, &mut hashes, long) },
         _ => 0,
     };
     for numbers in [&long.up_to_16, &long.longer] {
-        hash_again(&text, numbers, hashes, secret, secret_hashes);
+        hashes.replace(&text, numbers);
     }
-    hashes.extend((done..words).map(|index| xxh3::xxh3_64(text.word(index))));
-    if let Some(secret) = secret {
-        secret_hashes.extend((done..words).map(|index| secret.hash(text.word(index))));
-    }
+    hashes.append(&text, done..words);
 }
 
-/// Puts the hashes of some words in the place of what the lanes made of their first eight bytes.
-fn hash_again(
-    text: &PaddedText<'_>,
-    numbers: &[u32],
-    hashes: &mut [u64],
-    secret: Option<&Secret>,
-    secret_hashes: &mut [u64],
-) {
-    let Some(secret) = secret else {
-        numbers.iter().for_each(|&index| hashes[index as usize] = xxh3::xxh3_64(text.word(index as usize)));
-        return;
-    };
-    // Both hashes of a word at once: neither waits for the other, and the word is read once.
-    for &index in numbers {
-        let (index, word) = (index as usize, text.word(index as usize));
-        (hashes[index], secret_hashes[index]) = (xxh3::xxh3_64(word), secret.hash(word));
+impl WordHashes<'_> {
+    fn clear(&mut self) {
+        self.fixed.iter_mut().for_each(|fixed| fixed.clear());
+        self.secret.iter_mut().for_each(|(_, hashes)| hashes.clear());
+    }
+
+    /// Puts the hashes of some words in the place of what the lanes made of their first eight bytes.
+    fn replace(&mut self, text: &PaddedText<'_>, numbers: &[u32]) {
+        let words = numbers.iter().map(|&index| (index as usize, text.word(index as usize)));
+        match (self.fixed.as_deref_mut(), &mut self.secret) {
+            // Both hashes of a word at once: neither waits for the other, and the word is read once.
+            (Some(fixed), Some((secret, hashes))) => {
+                words.for_each(|(at, word)| {
+                    (fixed[at], hashes[at]) = (xxh3::xxh3_64(word), secret.hash(word))
+                });
+            }
+            (Some(fixed), None) => words.for_each(|(at, word)| fixed[at] = xxh3::xxh3_64(word)),
+            (None, Some((secret, hashes))) => words.for_each(|(at, word)| hashes[at] = secret.hash(word)),
+            (None, None) => {}
+        }
+    }
+
+    /// Appends the hashes of some words, one by one.
+    fn append(&mut self, text: &PaddedText<'_>, words: std::ops::Range<usize>) {
+        if let Some(fixed) = &mut self.fixed {
+            fixed.extend(words.clone().map(|index| xxh3::xxh3_64(text.word(index))));
+        }
+        if let Some((secret, hashes)) = &mut self.secret {
+            hashes.extend(words.map(|index| secret.hash(text.word(index))));
+        }
     }
 }
 
@@ -222,10 +234,8 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
     pub(super) fn eights(
         text: &PaddedText<'_>,
-        hashes: &mut Vec<u64>,
+        WordHashes { fixed, secret }: &mut WordHashes<'_>,
         long: &mut LongWords,
-        secret: Option<&Secret>,
-        secret_hashes: &mut Vec<u64>,
     ) -> usize {
         let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
         // Every word begins in the text. The gathers do not rely on that: to see to it costs one instruction
@@ -233,9 +243,9 @@ mod x86 {
         let last_offset = _mm256_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         // Room for all at once: the loop stores through pointers, without a look at capacities.
-        hashes.reserve(8 * starts.len());
-        long.reserve(8 * starts.len());
-        secret_hashes.reserve(if secret.is_some() { 8 * starts.len() } else { 0 });
+        long.clear_and_reserve(8 * starts.len());
+        fixed.iter_mut().for_each(|fixed| fixed.reserve(8 * starts.len()));
+        secret.iter_mut().for_each(|(_, hashes)| hashes.reserve(8 * starts.len()));
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // Words begin anywhere, which a gather is made for. Two loads and a permutation in its place were
             // no faster.
@@ -254,27 +264,34 @@ mod x86 {
             let too_long = _mm512_cmpgt_epu64_mask(length, all(8));
             let longer = _mm512_cmpgt_epu64_mask(length, all(16));
             let numbers = _mm256_add_epi32(lanes, _mm256_set1_epi32((8 * group as u32).cast_signed()));
-            // SAFETY: room for eight numbers of each group was made behind what they had. Each group before
-            // has added eight to `hashes` and at most eight to either list of `long`, so that eight places are
-            // free in all; they are written before any of them counts.
+            // SAFETY: room for eight numbers of each group was made behind what the lists had, and each group
+            // before has added at most eight to each.
             unsafe {
-                _mm512_storeu_si512(
-                    hashes.as_mut_ptr().add(hashes.len()).cast(),
-                    xxh3_of_eight(word, length),
-                );
-                hashes.set_len(hashes.len() + 8);
                 push_some(&mut long.up_to_16, too_long & !longer, numbers);
                 push_some(&mut long.longer, longer, numbers);
-            }
-            let Some(secret) = secret else { continue };
-            // SAFETY: as for `hashes`.
-            unsafe {
-                let place = secret_hashes.as_mut_ptr().add(secret_hashes.len());
-                _mm512_storeu_si512(place.cast(), secret_hash_of_eight(secret, word, length));
-                secret_hashes.set_len(secret_hashes.len() + 8);
+                if let Some(fixed) = fixed {
+                    push_eight(fixed, xxh3_of_eight(word, length));
+                }
+                if let Some((secret, hashes)) = secret {
+                    push_eight(hashes, secret_hash_of_eight(secret, word, length));
+                }
             }
         }
         8 * starts.len()
+    }
+
+    /// Appends eight numbers.
+    ///
+    /// # Safety
+    /// There must be room for them.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn push_eight(list: &mut Vec<u64>, numbers: __m512i) {
+        // SAFETY: the caller sees to it that eight places are free; they are written before they count.
+        unsafe {
+            _mm512_storeu_si512(list.as_mut_ptr().add(list.len()).cast(), numbers);
+            list.set_len(list.len() + 8);
+        }
     }
 
     /// Appends those of eight numbers whose bits are set.
@@ -354,10 +371,8 @@ mod x86 {
     #[target_feature(enable = "avx2,bmi1,popcnt")]
     pub(super) fn fours(
         text: &PaddedText<'_>,
-        hashes: &mut Vec<u64>,
+        WordHashes { fixed, secret }: &mut WordHashes<'_>,
         long: &mut LongWords,
-        secret: Option<&Secret>,
-        secret_hashes: &mut Vec<u64>,
     ) -> usize {
         let last_offset = _mm_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
@@ -379,9 +394,11 @@ mod x86 {
             };
             long.up_to_16.extend(numbers_of(too_long & !longer));
             long.longer.extend(numbers_of(longer));
-            hashes.extend_from_slice(&numbers(xxh3_of_four(word, length)));
-            if let Some(secret) = secret {
-                secret_hashes.extend_from_slice(&numbers(secret_hash_of_four(secret, word, length)));
+            if let Some(fixed) = fixed {
+                fixed.extend_from_slice(&numbers(xxh3_of_four(word, length)));
+            }
+            if let Some((secret, hashes)) = secret {
+                hashes.extend_from_slice(&numbers(secret_hash_of_four(secret, word, length)));
             }
         }
         4 * starts.len()
@@ -509,17 +526,18 @@ mod tests {
             }
             text.pop();
             let expected: Vec<u64> = words.iter().map(|word| xxh3::xxh3_64(word.as_bytes())).collect();
-            let secret = Secret::new(seed);
+            let (secret, unused) = (Secret::new(seed), vec![7]);
             let by_secret: Vec<u64> = words.iter().map(|word| secret.hash(word.as_bytes())).collect();
-            for cpu in Cpu::available() {
-                let (mut hashes, mut secret_hashes) = (Vec::new(), Vec::new());
-                let words = TextWords { text: &mut text, starts: &starts, ends: &ends, long: &mut long };
-                words_on(cpu, words, &mut hashes, Some(&secret), &mut secret_hashes);
-                prop_assert_eq!(&hashes, &expected, "{:?}", cpu);
-                prop_assert_eq!(&secret_hashes, &by_secret, "{:?}", cpu);
-                let words = TextWords { text: &mut text, starts: &starts, ends: &ends, long: &mut long };
-                words_on(cpu, words, &mut hashes, None, &mut secret_hashes);
-                prop_assert_eq!((&hashes, secret_hashes.is_empty()), (&expected, true), "{:?}", cpu);
+            for (cpu, kinds) in Cpu::available().flat_map(|cpu| [(cpu, [true, true]), (cpu, [true, false]), (cpu, [false, true])]) {
+                // What a list had before does not count.
+                let (mut fixed, mut secret_hashes) = (vec![7], vec![7]);
+                let hashes = WordHashes {
+                    fixed: kinds[0].then_some(&mut fixed),
+                    secret: kinds[1].then_some((&secret, &mut secret_hashes)),
+                };
+                words_on(cpu, TextWords { text: &mut text, starts: &starts, ends: &ends, long: &mut long }, hashes);
+                prop_assert_eq!(&fixed, if kinds[0] { &expected } else { &unused }, "{:?} {:?}", cpu, kinds);
+                prop_assert_eq!(&secret_hashes, if kinds[1] { &by_secret } else { &unused }, "{:?} {:?}", cpu, kinds);
             }
         }
     }

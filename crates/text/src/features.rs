@@ -1,7 +1,7 @@
 //! From text to features: words, their hashes, sentences.
 
 use icu_segmenter::{WordSegmenter, WordSegmenterBorrowed, options::WordBreakInvariantOptions};
-use lookalike_hash::{self as hash, Secret, TextWords};
+use lookalike_hash::{self as hash, Secret, TextWords, WordHashes};
 use lookalike_model::Span;
 
 use crate::class::Class;
@@ -26,6 +26,8 @@ use crate::stop;
 pub struct Analyser {
     profile: Profile,
     secret: Option<Secret>,
+    /// The fixed hashes are made.
+    fixed: bool,
     scanner: Scanner,
     segmenter: Option<WordSegmenterBorrowed<'static>>,
     filter: Filter,
@@ -50,6 +52,7 @@ impl Analyser {
         Analyser {
             profile: profile.clone(),
             secret: None,
+            fixed: true,
             scanner: Scanner::new(profile.form, profile.alphabet, unspaced),
             segmenter,
             filter: Filter::new(profile),
@@ -59,6 +62,13 @@ impl Analyser {
     /// An analyser for `profile` whose features can be measured: words are also hashed by a secret.
     pub fn with_secret(profile: &Profile, secret: &Secret) -> Self {
         Analyser { secret: Some(secret.clone()), ..Analyser::new(profile) }
+    }
+
+    /// An analyser for `profile` whose features are measured and nothing else: words have hashes by the secret, and no
+    /// [fixed ones](Features::hashes) unless the profile drops words by them.
+    pub fn for_measuring(profile: &Profile, secret: &Secret) -> Self {
+        let fixed = !profile.keeps_all() || profile.min_distinct > 0;
+        Analyser { fixed, ..Analyser::with_secret(profile, secret) }
     }
 
     /// The profile that words are made by.
@@ -74,11 +84,13 @@ impl Analyser {
         if let Some(segmenter) = self.segmenter {
             segments(segmenter, scanned, self.profile.alphabet);
         }
-        let (words, secret) = (scanned.starts.len(), self.secret.as_ref());
-        clear_and_reserve(hashes, words);
-        clear_and_reserve(secret_hashes, if secret.is_some() { words } else { 0 });
+        let words = scanned.starts.len();
+        clear_and_reserve(hashes, if self.fixed { words } else { 0 });
+        clear_and_reserve(secret_hashes, if self.secret.is_some() { words } else { 0 });
         let NormalisedText { normal, starts, ends, long, .. } = scanned;
-        hash::words(TextWords { text: normal, starts, ends, long }, hashes, secret, secret_hashes);
+        let fixed = self.fixed.then_some(hashes);
+        let secret = self.secret.as_ref().map(|secret| (secret, secret_hashes));
+        hash::words(TextWords { text: normal, starts, ends, long }, WordHashes { fixed, secret });
         if !self.profile.keeps_all() {
             features.retain(|word, hash| self.filter.keeps(word, hash));
         }
@@ -179,12 +191,12 @@ pub struct Features {
 impl Features {
     /// Number of words.
     pub fn len(&self) -> usize {
-        self.hashes.len()
+        self.scanned.starts.len()
     }
 
     /// True for a text without words. Such a document is kept, never collapsed and never paired.
     pub fn is_empty(&self) -> bool {
-        self.hashes.is_empty()
+        self.scanned.starts.is_empty()
     }
 
     /// The text in normal form and lower case.
@@ -236,18 +248,21 @@ impl Features {
     ///
     /// An analyser [with a secret](Analyser::with_secret) must have read them.
     pub fn secret_hashes(&self) -> &[u64] {
-        debug_assert_eq!(self.secret_hashes.len(), self.hashes.len(), "read by an analyser without a secret");
+        debug_assert_eq!(self.secret_hashes.len(), self.len(), "read by an analyser without a secret");
         &self.secret_hashes
     }
 
-    /// The hashes of the words, in their order. They can be forged: what they propose must be measured.
+    /// The fixed hashes of the words, in their order. They can be forged: what they propose must be measured.
+    ///
+    /// An analyser [for measuring](Analyser::for_measuring) makes none.
     pub fn hashes(&self) -> &[u64] {
+        debug_assert_eq!(self.hashes.len(), self.len(), "read by an analyser for measuring");
         &self.hashes
     }
 
     /// The hashes of all windows of `n` words, in order; see [`hash::Grams`].
     pub fn grams(&self, n: usize) -> hash::Grams<'_> {
-        hash::Grams::new(&self.hashes, n)
+        hash::Grams::new(self.hashes(), n)
     }
 
     /// Replaces `out` with the set of window hashes, sorted.
@@ -261,7 +276,7 @@ impl Features {
     /// Replaces `out` with every distinct word hash and how often it occurs, sorted by hash.
     pub fn counts(&self, out: &mut Vec<(u64, u32)>) {
         out.clear();
-        out.extend(self.hashes.iter().map(|&hash| (hash, 1)));
+        out.extend(self.hashes().iter().map(|&hash| (hash, 1)));
         out.sort_unstable();
         out.dedup_by(|later, first| {
             let same = later.0 == first.0;
@@ -272,7 +287,7 @@ impl Features {
 
     /// 128 bits by which a word sequence is known for ever. They can be forged, see [`Features::digest`].
     pub fn fixed_digest(&self) -> u128 {
-        hash::digest_of_words(&self.hashes)
+        hash::digest_of_words(self.hashes())
     }
 
     /// 128 bits that tell word sequences apart: equal digests, equal words in equal order. Takes the secret of the analyser.
@@ -290,7 +305,7 @@ impl Features {
         out.sentences.clear();
         let mut first = 0;
         let mut sentences = self.sentences.iter().peekable();
-        for (index, &hash) in self.hashes.iter().enumerate() {
+        for (index, &hash) in self.hashes().iter().enumerate() {
             while sentences.next_if(|sentence| sentence.end as usize <= index).is_some() {
                 out.end_sentence(&mut first);
             }
@@ -439,6 +454,20 @@ mod tests {
         assert_eq!(sentences, [0..2, 2..4, 4..5]);
         features.filter_into(&mut filtered, |_| true);
         assert_eq!((filtered.hashes(), filtered.sentence_count()), (features.hashes(), 4));
+    }
+
+    #[test]
+    fn an_analyser_for_measuring_finds_the_same_words() {
+        let text =
+            "The quick browns foxes jumped over R2D2 A1bc 12345 a considerably-lengthy-word-of-words lazy";
+        for profile in ["web", "kolcz", "yandex", "web:words=dictionary"] {
+            let mut features = Features::default();
+            Analyser::for_measuring(&profile.parse().unwrap(), Secret::of_process())
+                .read(text, &mut features);
+            let whole = read(profile, text);
+            assert_eq!(features.words().collect::<Vec<_>>(), whole.words().collect::<Vec<_>>(), "{profile}");
+            assert_eq!(features.secret_hashes(), whole.secret_hashes(), "{profile}");
+        }
     }
 
     #[test]

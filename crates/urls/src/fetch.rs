@@ -253,7 +253,7 @@ impl TextReader {
     fn new(ctx: &Context<'_>) -> Self {
         TextReader {
             extractor: Extractor::default(),
-            analyser: Analyser::with_secret(&ctx.request.profile, ctx.work.secret()),
+            analyser: Analyser::for_measuring(&ctx.request.profile, ctx.work.secret()),
             features: Features::default(),
         }
     }

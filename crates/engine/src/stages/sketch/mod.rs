@@ -357,6 +357,8 @@ impl<'a> DocumentSource<'a> {
 struct SketchBuffers {
     extractor: Extractor,
     analyses: TextAnalyses,
+    /// The analyses of documents that are read again; made for the first of them.
+    rereading: Option<TextAnalyses>,
     sketch: Sketch,
     symbols: Vec<u64>,
     blocks: BlockBuilder,
@@ -531,6 +533,7 @@ impl SketchBuffers {
         SketchBuffers {
             extractor: Extractor::default(),
             analyses: TextAnalyses::new(&ctx.profile, &ctx.measuring, &ctx.panel, &ctx.secret),
+            rereading: None,
             sketch: Sketch::default(),
             symbols: Vec::new(),
             blocks: BlockBuilder::new(),
@@ -619,10 +622,13 @@ impl SketchBuffers {
     /// One document again: what tells whether it is the same, and what it is measured by.
     fn reread(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
-        self.analyses.start_text();
+        let analyses = self
+            .rereading
+            .get_or_insert_with(|| TextAnalyses::for_measuring(&ctx.profile, &ctx.measuring, &ctx.secret));
+        analyses.start_text();
         let group = Group::of(ctx.within.as_ref(), ctx.extras, document, &ctx.secret);
-        let digest = group.digest(self.analyses.words(text), &ctx.secret);
-        (digest, ctx.measure.symbols(self.analyses.measuring(text), &mut self.symbols))
+        let digest = group.digest(analyses.words(text), &ctx.secret);
+        (digest, ctx.measure.symbols(analyses.measuring(text), &mut self.symbols))
     }
 }
 
