@@ -8,7 +8,7 @@
 //!   time per step: `H = Σ x(w_i)·BASE^(n−i)`, `gram = mix(H + n·GOLDEN)`; a window of one word is the word's own hash
 //!
 //! - [`digest`], [`sum`]: of strings and of blocks of files
-//! - [`words()`], [`mixed`], [`mixed_up_to`], [`append_sorted`], [`append_set`]: many hashes at once, by the instructions that [`cpu`] finds
+//! - [`words()`], [`mixed`], [`append_sorted`], [`append_set`]: many hashes at once, by the instructions that [`cpu`] finds
 //! - [`random`]: random numbers that follow from a seed
 //!
 //! All are part of the file formats: changing one changes every stored sketch. Whoever knows them can make two words
@@ -26,7 +26,7 @@ mod x86;
 
 pub use long::digest as digest_of_words;
 pub use long::{RunningSum, sum};
-pub use many::{mixed, mixed_up_to};
+pub use many::mixed;
 pub use secret::Secret;
 pub use sort::{SortBuffers, append_set, append_sorted};
 pub use words::{LongWords, TextWords, WordHashes, words};

@@ -141,63 +141,6 @@ fn mixed_on(values: &[u64], key: u64, out: &mut Vec<u64>) {
     out.extend(values.iter().map(|&value| mix(value ^ key)));
 }
 
-/// Returns [`mix`]`(value ^ key)` of all values, in their order, but for those whose product with `factor` is above `most`,
-/// modulo 2^64. They stand in `out`, whose length and other contents mean nothing.
-pub fn mixed_up_to<'o>(values: &[u64], key: u64, factor: u64, most: u64, out: &'o mut Vec<u64>) -> &'o [u64] {
-    // Every hash is written, eight at a time, and those that stay are counted.
-    let room = values.len() + 8;
-    if out.len() < room {
-        out.resize(room, 0);
-    }
-    let kept = match Cpu::detect() {
-        // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
-        #[cfg(target_arch = "x86_64")]
-        Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => unsafe { up_to_avx512(values, key, factor, most, out) },
-        _ => up_to(values, key, factor, most, out),
-    };
-    &out[..kept]
-}
-
-/// Writes the hashes that stay to the front of `out`; returns how many.
-fn up_to(values: &[u64], key: u64, factor: u64, most: u64, out: &mut [u64]) -> usize {
-    let mut kept = 0;
-    for &value in values {
-        let hash = mix(value ^ key);
-        // Which hashes stay cannot be guessed: each is written, and the next one over it if it does not.
-        out[kept] = hash;
-        kept += usize::from(hash.wrapping_mul(factor) <= most);
-    }
-    kept
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,popcnt")]
-fn up_to_avx512(values: &[u64], key: u64, factor: u64, most: u64, out: &mut [u64]) -> usize {
-    use std::arch::x86_64::*;
-
-    use super::x86::{all, multiply};
-
-    assert!(out.len() >= values.len() + 8);
-    let (eights, rest) = values.as_chunks::<8>();
-    let mut kept = 0;
-    for eight in eights {
-        // SAFETY: eight numbers.
-        let z = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
-        let z = _mm512_xor_si512(z, all(key));
-        let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<30>(z)), all(MIX_1));
-        let z = multiply(_mm512_xor_si512(z, _mm512_srli_epi64::<27>(z)), all(MIX_2));
-        let z = _mm512_xor_si512(z, _mm512_srli_epi64::<31>(z));
-        let stay = _mm512_cmple_epu64_mask(multiply(z, all(factor)), all(most));
-        // SAFETY: no more were kept than values came before these, and `out` has eight places more than there
-        // are values.
-        unsafe {
-            _mm512_storeu_si512(out.as_mut_ptr().add(kept).cast(), _mm512_maskz_compress_epi64(stay, z));
-        }
-        kept += stay.count_ones() as usize;
-    }
-    kept + up_to(rest, key, factor, most, &mut out[kept..])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,17 +163,6 @@ mod tests {
             let mut out = vec![1, 2];
             mixed(&values, key, &mut out);
             prop_assert_eq!(out, values.iter().map(|&value| mix(value ^ key)).collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn mixed_values_that_are_too_large_are_left_out(values: Vec<u64>, key: u64, factor in 1u64..300, most: u64) {
-            let mut out = vec![1, 2];
-            let out = mixed_up_to(&values, key, factor, most, &mut out);
-            let all = values.iter().map(|&value| mix(value ^ key));
-            prop_assert_eq!(out, &all.filter(|hash| hash.wrapping_mul(factor) <= most).collect::<Vec<_>>());
-            let mut plain = vec![0; values.len() + 1];
-            let kept = up_to(&values, key, factor, most, &mut plain);
-            prop_assert_eq!(out, &plain[..kept]);
         }
     }
 }
