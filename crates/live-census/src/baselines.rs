@@ -79,5 +79,5 @@ fn unless_spent(sampled: Result<(), EngineError>) -> Result<(), EngineError> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tantivy"))]
 mod tests;

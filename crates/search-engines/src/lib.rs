@@ -47,5 +47,5 @@ pub use caller::{CallPolicy, Caller, Counts};
 pub use consistency::ConsistencyReport;
 pub use engine::{EngineError, FetchedPage, Join, Query, Results, SearchEngine};
 pub use faulty::{FaultPlan, FaultyEngine};
-pub use open::{Options, open};
+pub use open::{Options, not_built, open};
 pub use replay::Replay;

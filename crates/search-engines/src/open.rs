@@ -115,7 +115,7 @@ impl Spec {
 
     #[cfg(not(feature = "tantivy"))]
     fn tantivy(&self, _: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        Err(self.feature_missing("tantivy"))
+        Err(not_built(&self.path, "tantivy"))
     }
 
     #[cfg(feature = "sqlite")]
@@ -126,7 +126,7 @@ impl Spec {
 
     #[cfg(not(feature = "sqlite"))]
     fn sqlite(&self, _: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        Err(self.feature_missing("sqlite"))
+        Err(not_built(&self.path, "sqlite"))
     }
 
     #[cfg(feature = "http")]
@@ -136,14 +136,14 @@ impl Spec {
 
     #[cfg(not(feature = "http"))]
     fn http(&self, _: &Options) -> Result<Box<dyn SearchEngine>, EngineError> {
-        Err(self.feature_missing("http"))
+        Err(not_built(&self.path, "http"))
     }
+}
 
-    #[cfg(not(all(feature = "tantivy", feature = "sqlite", feature = "http")))]
-    fn feature_missing(&self, feature: &str) -> EngineError {
-        let why = format!("this program was built without the feature {feature}; build it with it");
-        EngineError::broken(self.path.display().to_string(), why)
-    }
+/// The error of an engine at `path` for which the program lacks a part.
+pub fn not_built(path: &Path, feature: &str) -> EngineError {
+    let why = format!("this program was built without the feature {feature}; build it with --features full");
+    EngineError::broken(path.display().to_string(), why)
 }
 
 /// Opens an engine by its specification.

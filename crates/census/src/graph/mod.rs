@@ -75,7 +75,7 @@ pub enum GraphError {
     },
     /// A compressed graph, and nothing to read it with.
     #[error(
-        "it is in the compressed format BVGraph, which this program was built without; build it with --features bvgraph, \
+        "it is in the compressed format BVGraph, which this program was built without; build it with --features full, \
          or give the links as lines FROM TO"
     )]
     NoBvGraph,

@@ -200,8 +200,8 @@ pub struct CensusWalkArgs {
     /// The graph: a line `from to` for each link, with numbers or names, also compressed; or a BVGraph
     ///
     /// Tabs, blanks or a comma stand between the two; lines that begin with # or % are skipped. A BVGraph is NAME.graph with
-    /// NAME.properties beside it, given with or without .graph; its pages are numbers from 0. Programs that were built without the
-    /// feature bvgraph cannot read it, and say so.
+    /// NAME.properties beside it, given with or without .graph; its pages are numbers from 0. Programs that were built without
+    /// --features full cannot read it, and say so.
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
 
@@ -354,7 +354,7 @@ pub struct CensusIndexArgs {
     pub output: PathBuf,
 
     /// Engine that the index is for
-    #[arg(long, value_name = "KIND", default_value = "tantivy")]
+    #[arg(long, value_name = "KIND", default_value = "sqlite")]
     pub kind: IndexKindArg,
 
     /// Index only the first bytes of each text; pages are still given whole
@@ -365,8 +365,8 @@ pub struct CensusIndexArgs {
 /// Engines that indexes can be built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum IndexKindArg {
-    /// A folder of tantivy
-    Tantivy,
     /// A file of SQLite with FTS5
     Sqlite,
+    /// A folder of tantivy; for programs that were built with --features full
+    Tantivy,
 }

@@ -40,6 +40,9 @@ fn pages(seed: u64, count: usize, name: &str) -> Vec<Doc> {
         .collect()
 }
 
+/// The engine of the first index: another than that of the second, where it is built in.
+const FIRST_KIND: &str = if cfg!(feature = "tantivy") { "index --kind tantivy" } else { "index --kind sqlite" };
+
 /// An index of 900 pages for tantivy, one of 700 for SQLite that shares 400 with it, and own documents.
 fn engines(folder: &Folder) -> [PathBuf; 3] {
     let all = pages(5, 1_200, "page");
@@ -47,7 +50,7 @@ fn engines(folder: &Folder) -> [PathBuf; 3] {
     let (one, two) = (folder.join("one"), folder.join("two.db"));
     let first = folder.file("first.jsonl", jsonl(&all[..900]));
     let second = folder.file("second.jsonl", jsonl(&all[500..]));
-    let done = census("index").path(first).option("-o", &one).run().exits(0);
+    let done = census(FIRST_KIND).path(first).option("-o", &one).run().exits(0);
     assert!(done.stdout.starts_with("900 pages in "), "{}", done.stdout);
     census("index --kind sqlite").path(second).option("-o", &two).run().exits(0);
     [one, two, own]
@@ -243,7 +246,7 @@ fn what_cannot_be_measured_is_said() {
         census("compare").path(&one).path(&one).option("--own", &own).option("--transcript", &records);
     assert_fails_with(twice.run(), 2, "two engines are called one");
     let first = folder.join("first.jsonl");
-    assert_fails_with(census("index").path(&first).option("-o", &one).run(), 1, "it exists already");
+    assert_fails_with(census(FIRST_KIND).path(&first).option("-o", &one).run(), 1, "it exists already");
     let page = folder.join("no/page.html");
     assert_fails_with(size(&one, &own, "").option("--report", &page).run(), 2, "make it first");
     let limit = census("size --limit 0").path(&one).option("--own", &own).run().exits(2);
@@ -262,6 +265,18 @@ fn an_index_has_every_address_once_and_is_never_empty() {
     let done = census("index").path(&empty).option("-o", folder.join("none")).run().exits(1);
     assert!(done.stderr.contains("there are no pages to index"), "{}", done.stderr);
     assert!(!folder.join("none").exists());
+}
+
+#[test]
+fn an_engine_that_is_not_built_in_is_named_with_the_way_to_get_it() {
+    if cfg!(feature = "tantivy") {
+        return;
+    }
+    let folder = Folder::new();
+    let pages = folder.file("pages.jsonl", "{\"id\":\"a\",\"text\":\"one\"}\n");
+    let wanted = "this program was built without the feature tantivy; build it with --features full";
+    let done = census("index --kind tantivy").path(&pages).option("-o", folder.join("pages")).run();
+    assert_fails_with(done, 1, wanted);
 }
 
 #[test]
@@ -360,7 +375,7 @@ fn indexed(folder: &Folder) -> [PathBuf; 2] {
     }
     assert_eq!(inside.len(), 1_800);
     let (engine, some) = (folder.join("engine"), folder.file("inside.jsonl", jsonl(&inside)));
-    census("index").path(some).option("-o", &engine).run().exits(0);
+    census(FIRST_KIND).path(some).option("-o", &engine).run().exits(0);
     [engine, folder.file("texts.jsonl", jsonl(&texts))]
 }
 
@@ -466,7 +481,7 @@ fn packed(folder: &Folder) -> PathBuf {
 fn without_the_feature_a_compressed_graph_is_named_for_what_it_is() {
     let folder = Folder::new();
     let basename = packed(&folder);
-    let wanted = "it is in the compressed format BVGraph, which this program was built without; build it with --features bvgraph";
+    let wanted = "it is in the compressed format BVGraph, which this program was built without; build it with --features full";
     assert_fails_with(census("walk").path(&basename).run(), 1, wanted);
     assert_fails_with(census("walk").path(basename.with_extension("graph")).run(), 1, wanted);
 }

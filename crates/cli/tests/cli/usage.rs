@@ -94,7 +94,8 @@ fn an_address_in_a_store_needs_the_part_that_reads_it() {
     if cfg!(feature = "object-store") {
         return;
     }
-    let sentence = "s3://a/b needs lookalike built with the cargo feature `object-store`";
+    let sentence = "s3://a/b needs lookalike built with the cargo feature `object-store`; of the program: build \
+                    it with --features full";
     corpus("stats s3://a/b").run().fails(1, sentence);
 }
 

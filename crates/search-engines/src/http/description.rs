@@ -258,7 +258,7 @@ fn authority(key: &str, text: &str) -> Result<String, String> {
         Some("https") if cfg!(feature = "https") => {}
         Some("https") => {
             return Err(format!(
-                "{key} = {text:?}: this program was built without TLS; build it with --features https"
+                "{key} = {text:?}: this program was built without TLS; build it with --features full"
             ));
         }
         _ => return Err(format!("{key} = {text:?} does not begin with http:// or https://")),

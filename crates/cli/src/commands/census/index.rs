@@ -1,11 +1,11 @@
 //! `lookalike census index`: an index of a corpus for an engine in the process.
 
 use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
 use lookalike::walk::{self, WalkItem, Watch};
 use lookalike_search_engines::sqlite::SqliteBuilder;
-use lookalike_search_engines::tantivy::TantivyBuilder;
 use lookalike_search_engines::{BuildOptions, EngineError, IndexBuilder};
 
 use crate::args::{CensusIndexArgs, IndexKindArg};
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
     let building = BuildOptions { first_bytes: args.first_bytes, ..BuildOptions::default() };
     let failed = |error: EngineError| Failure::Missing(error.to_string());
     let mut builder: Box<dyn IndexBuilder> = match args.kind {
-        IndexKindArg::Tantivy => TantivyBuilder::create(&args.output, &building).map_err(failed)?,
+        IndexKindArg::Tantivy => tantivy_builder(&args.output, &building).map_err(failed)?,
         IndexKindArg::Sqlite => SqliteBuilder::create(&args.output, &building).map_err(failed)?,
     };
     let options = Arc::new((**corpus.options()).clone());
@@ -66,4 +66,14 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
     let pages = builder.finish().map_err(failed)?;
     writeln!(std::io::stdout(), "{} pages in {}", thousands(pages), args.output.display())?;
     Ok(Outcome::Done)
+}
+
+#[cfg(feature = "tantivy")]
+fn tantivy_builder(output: &Path, options: &BuildOptions) -> Result<Box<dyn IndexBuilder>, EngineError> {
+    lookalike_search_engines::tantivy::TantivyBuilder::create(output, options)
+}
+
+#[cfg(not(feature = "tantivy"))]
+fn tantivy_builder(output: &Path, _: &BuildOptions) -> Result<Box<dyn IndexBuilder>, EngineError> {
+    Err(lookalike_search_engines::not_built(output, "tantivy"))
 }
