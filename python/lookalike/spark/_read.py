@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from .._core import spark as core
 from .._errors import UsageError
+from ._session import prepare
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -94,6 +95,7 @@ def rows(
         raise UsageError(f"the field {taken[0]} would hide the column of that name; rename it in the input")
     options = {name: value for name, value in options.items() if value is not None}
     shards = core.shards(given, options)
+    prepare(spark)
     listed = [(place, *shard) for place, shard in enumerate(shards)]
     table = spark.createDataFrame(listed, "shard bigint, name string, place string, format string")
     # One after the other from one partition: every task gets as many files as the others.

@@ -29,6 +29,7 @@ from .. import __version__
 from .._core import spark as core
 from .._errors import UsageError
 from . import _workers as workers
+from ._session import prepare
 from ._work import Work
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class _Run:
         self.F = F
         self.plan = plan
         self.spark: SparkSession = plan.sides[0].sparkSession
+        prepare(self.spark)
         # Before any work: a limit that makes no sense is refused.
         core.too_many_rejected(0, 0, limit(plan.max_rejected))
         (self.methods, self.max_group), fields, self.merges = core.facts(plan.recipe)

@@ -16,6 +16,7 @@ from .. import __version__
 from .._core import spark as core
 from .._errors import InputError, UsageError
 from ._read import Path
+from ._session import prepare
 from ._tables import batches
 from ._work import Work
 
@@ -118,6 +119,7 @@ class _Transfer:
 
         self.F, self.judged, self.columns, self.asked = F, judged, columns, asked
         self.spark: SparkSession = old.sparkSession
+        prepare(self.spark)
         self.ids: list[str] = judged.documents()
         self.old, self.new = (self._known(table) for table in (old, new))
         job = {

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from .._core import spark as core
 from .._errors import UsageError
+from ._session import prepare
 from ._work import Work
 
 if TYPE_CHECKING:
@@ -106,6 +107,7 @@ class _Urls:
         self.F = F
         self.sides, self.columns, self.match = sides, columns, match
         self.spark = sides[0].sparkSession
+        prepare(self.spark)
         self.parts = partitions or int(self.spark.conf.get("spark.sql.shuffle.partitions") or "200")
         self.given = [self._side(table, side) for side, table in enumerate(sides)]
         if match not in _MATCHES:

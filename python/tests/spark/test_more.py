@@ -188,3 +188,42 @@ def test_the_command_runs_inside_a_session_that_is_there(
         told = capsys.readouterr().err
         assert sentence in told and len(told.splitlines()) == 1, told
     assert not list(tmp_path.glob(".lookalike-*"))
+
+
+def alone(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """A session on this machine alone, in a process of its own, without the Python of the tests on the path."""
+    begin = f"""
+import lookalike.spark
+from pyspark.sql import SparkSession
+options = {{"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false",
+    "spark.driver.extraJavaOptions": {QUICK!r}, "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "2"}}
+builder = SparkSession.builder.master("local[2]")
+for name, value in options.items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+text = "the same words in the same order, often enough to be one document"
+table = spark.createDataFrame([("a", text), ("b", text), ("c", "something else altogether")], "id string, text string")
+"""
+    base = {name: value for name, value in os.environ.items() if name not in ("PYSPARK_PYTHON", "PYTHONPATH")}
+    base["PATH"] = os.pathsep.join(part for part in base["PATH"].split(os.pathsep) if Path(part) != Path(sys.executable).parent)
+    return subprocess.run(
+        [sys.executable, "-c", begin + code], env={**base, "SPARK_LOCAL_IP": "127.0.0.1", **environment}, capture_output=True, text=True, timeout=300
+    )
+
+
+def test_workers_of_this_machine_take_the_python_of_the_driver(tmp_path: Path) -> None:
+    done = alone(f"print(lookalike.spark.dedup(table, work={str(tmp_path / 'work')!r}).summary['removed'])")
+    assert done.stdout.split() == ["1"], done.stderr
+
+
+def test_workers_without_the_package_are_named_before_the_work(tmp_path: Path) -> None:
+    other = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    code = f"""
+try:
+    lookalike.spark.dedup(table, work={str(tmp_path / "work")!r})
+except lookalike.UsageError as error:
+    print(error)
+"""
+    done = alone(code, PYSPARK_PYTHON=str(other))
+    assert "the Python of Spark's workers has no " in done.stdout and "PYSPARK_PYTHON" in done.stdout, done.stdout + done.stderr
+    assert len(done.stdout.splitlines()) == 1 and not any((tmp_path / "work").glob("*/*.parquet"))
