@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the README's tables from the newest results of each corpus. The best of each column is bold, whoever has it."""
+"""Makes the tables of PERFORMANCE.md from the newest results of each corpus, and the README's short one from those of the first. The best
+of each column is bold, whoever has it."""
 
 import json
 from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).parent
-README = HERE.parent.parent / "README.md"
+ROOT = HERE.parent.parent
 BEGIN, END = "<!-- made by crates/bench/table.py -->", "<!-- end of what crates/bench/table.py made -->"
 
 COLUMNS = [
@@ -23,6 +24,9 @@ COLUMNS = [
     ("justified removals", lambda row: row["justified"], "{:.3f}", max),
     ("settled pairs", lambda row: row["settled"], "{:.3f}", max),
 ]
+
+# Columns of the short table.
+SHORT = {"CPU s", "MB/s", "CPU per MB, lookalike = 1", "peak MB", "justified removals", "settled pairs"}
 
 LIMITS = [
     ("read", "reading the file"),
@@ -89,16 +93,16 @@ def shown(value, form, best):
     return f"**{text}**" if value == best else text
 
 
-def system_lines(results):
+def system_lines(results, columns=COLUMNS):
     found = rows(results)
-    best = [choose(value(row) for row in found) if choose else None for _, value, _, choose in COLUMNS]
-    yield "| | " + " | ".join(heading for heading, *_ in COLUMNS) + " |"
-    yield "|---|" + "---:|" * len(COLUMNS)
+    best = [choose(value(row) for row in found) if choose else None for _, value, _, choose in columns]
+    yield "| | " + " | ".join(heading for heading, *_ in columns) + " |"
+    yield "|---|" + "---:|" * len(columns)
     for row in found:
         name = f"{row['name']} {row['version']}: {row['about']}"
         if row["documents"] < results["corpus"]["documents"]:
             name += f" (first {row['documents']:,} documents)"
-        cells = [shown(value(row), form, top) for (_, value, form, _), top in zip(COLUMNS, best)]
+        cells = [shown(value(row), form, top) for (_, value, form, _), top in zip(columns, best)]
         yield f"| {name} | " + " | ".join(cells) + " |"
 
 
@@ -127,16 +131,26 @@ def cluster_note(results):
     ]
 
 
-def markdown(results):
+def about(results):
+    """The sentence above a table: the corpus, the day, the machine."""
     corpus, machine = results["corpus"], results["machine"]
     pairs = results["systems"][0]["score"]["true_pairs"]
     rounds = len(results["limits"])
-    about = (
+    return (
         f"Corpus `{corpus['name']}`: {corpus['documents']:,} documents, {corpus['text_bytes'] / 1e6:,.0f} MB of text, "
         f"{pairs:,} pairs at 0.8 or above. {results['date']}, one core of {machine['cpu']}, "
         f"{'median of ' + str(rounds) + ' rounds' if rounds > 1 else 'one round'}."
     )
-    return "\n".join([about, "", *system_lines(results), *cluster_note(results), "", *limit_lines(results)])
+
+
+def markdown(results):
+    return "\n".join([about(results), "", *system_lines(results), *cluster_note(results), "", *limit_lines(results)])
+
+
+def short(results):
+    """The README's table: fewer columns, and every system once."""
+    columns = [column for column in COLUMNS if column[0] in SHORT]
+    return "\n".join([about(results), "", *system_lines(results, columns)])
 
 
 def newest():
@@ -148,12 +162,17 @@ def newest():
     return [found[name] for name in ("small", "large", "generated") if name in found]
 
 
-def main():
-    text = README.read_text()
-    before, rest = text.split(BEGIN)
+def put(page, tables):
+    """Replaces what stands between the marks of a page."""
+    before, rest = page.read_text().split(BEGIN)
     _, after = rest.split(END)
-    tables = "\n\n".join(map(markdown, newest()))
-    README.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n{tables}\n{END}{after}")
+
+
+def main():
+    results = newest()
+    put(ROOT / "PERFORMANCE.md", "\n\n".join(map(markdown, results)))
+    put(ROOT / "README.md", short(results[0]))
 
 
 if __name__ == "__main__":

@@ -80,6 +80,19 @@ class Table(unittest.TestCase):
         self.assertIn("0.900", own)
         self.assertIn("**1.000**", rival)
 
+    def test_the_short_table_has_fewer_columns_and_all_systems(self):
+        heading, _, own, rival = table.short(self.results()).splitlines()[2:]
+        self.assertEqual(heading, "| | CPU s | MB/s | CPU per MB, lookalike = 1 | peak MB | justified removals | settled pairs |")
+        self.assertEqual(own, "| lookalike 1: x | 2.00 | 0.5 | 1.00 | **5** | **1.000** | **1.000** |")
+        self.assertEqual(rival, "| rival 1: x | 1.00 | **1.0** | **0.50** | **5** | **1.000** | **1.000** |")
+
+    def test_tables_go_between_the_marks_of_a_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nbehind\n")
+            table.put(page, "new")
+            self.assertEqual(page.read_text(), f"before\n{table.BEGIN}\nnew\n{table.END}\nbehind\n")
+
     def test_what_lookalike_would_have_if_counted_like_peers_is_said(self):
         results = self.results()
         results["systems"][0]["score"]["by_clusters"] = {"pairs": 8, "right_pairs": 6, "true_pairs": 10}

@@ -65,3 +65,8 @@ pub mod selected;
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// The snippets of the guide's chapter about Rust compile, or the tests fail.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct RustChapter;
