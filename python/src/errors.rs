@@ -82,7 +82,7 @@ fn class(error: &EngineError) -> &'static str {
         EngineError::Locked { .. } => "LockedError",
         EngineError::OtherRecipe { .. } | EngineError::OtherVersion { .. } => "RecipeError",
         EngineError::InputChanged { .. } => "InputChangedError",
-        EngineError::NotAJob { .. } => "FolderError",
+        EngineError::NotAJob { .. } | EngineError::NotAFolder { .. } => "FolderError",
         EngineError::Request(_) => "UsageError",
         EngineError::Stopped | EngineError::TooMany => "Error",
     }

@@ -175,7 +175,9 @@ pub enum CorpusError {
         needed: u64,
     },
     /// The input needs a part of lookalike that was not built in.
-    #[error("{name} needs lookalike built with the cargo feature `{feature}`; of the program: build it with --features full")]
+    #[error(
+        "{name} needs lookalike built with the cargo feature `{feature}`; of the program: build it with --features full"
+    )]
     NotBuilt {
         /// The input.
         name: String,

@@ -182,6 +182,8 @@ fn list(text: &[u8], options: &ReadOptions) -> Option<Format> {
 /// Returns the format that the name tells, where damage at the front hides it; the damage is rejected when it is read.
 fn by_name(text: &[u8], ending: &str) -> Option<Format> {
     match ending {
+        // Every line is rejected then, and nobody takes the whole of it for one text.
+        "jsonl" | "ndjson" if !text.contains(&0) => Some(Format::Jsonl),
         "warc" | "wet" => Some(Format::Warc),
         "arc" => Some(Format::Arc),
         "mbox" => Some(Format::Mbox),
@@ -262,6 +264,8 @@ mod tests {
         assert_eq!(detect("oops\n{\"id\":1}\n", "x.jsonl.zst"), Format::Jsonl);
         assert_eq!(detect("{oops\n", "notes"), Format::Text);
         assert_eq!(detect("", "empty.jsonl"), Format::Jsonl);
+        assert_eq!(detect("oops\n", "x.jsonl.gz"), Format::Jsonl);
+        assert_eq!(detect("oops\n", "x.json"), Format::Text);
         assert_eq!(detect("", "empty"), Format::Text);
     }
 

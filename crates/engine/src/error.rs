@@ -139,6 +139,12 @@ pub enum EngineError {
         /// The folder.
         folder: PathBuf,
     },
+    /// A file stands where a folder must be.
+    #[error("{} is a file, and results take a folder; name a new or empty one", file.display())]
+    NotAFolder {
+        /// The file.
+        file: PathBuf,
+    },
     /// More documents than one job can number.
     #[error("more than {} documents in one job; split the input", u32::MAX - 1)]
     TooMany,

@@ -49,7 +49,10 @@ pub(crate) fn is_empty(folder: &Path) -> Result<bool, EngineError> {
     match std::fs::read_dir(folder) {
         Ok(mut entries) => Ok(entries.all(|entry| entry.is_ok_and(|entry| begun(entry.path())))),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(EngineError::read(folder, error)),
+        Err(error) => Err(match folder.ancestors().find(|path| path.is_file()) {
+            Some(file) => EngineError::NotAFolder { file: file.to_owned() },
+            None => EngineError::read(folder, error),
+        }),
     }
 }
 

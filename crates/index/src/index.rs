@@ -131,7 +131,8 @@ impl Index {
         recipe.resolve_profiles()?;
         let marker = folder.join(CREATION_MARKER);
         let free = marker.exists() && !Index::exists(folder);
-        if !free && std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) {
+        let taken = || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
+        if folder.is_file() || !free && taken() {
             return Err(IndexError::Taken { folder: folder.to_owned() });
         }
         std::fs::create_dir_all(folder).map_err(|error| IndexError::write(folder, error))?;

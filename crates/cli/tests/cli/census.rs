@@ -41,7 +41,8 @@ fn pages(seed: u64, count: usize, name: &str) -> Vec<Doc> {
 }
 
 /// The engine of the first index: another than that of the second, where it is built in.
-const FIRST_KIND: &str = if cfg!(feature = "tantivy") { "index --kind tantivy" } else { "index --kind sqlite" };
+const FIRST_KIND: &str =
+    if cfg!(feature = "tantivy") { "index --kind tantivy" } else { "index --kind sqlite" };
 
 /// An index of 900 pages for tantivy, one of 700 for SQLite that shares 400 with it, and own documents.
 fn engines(folder: &Folder) -> [PathBuf; 3] {

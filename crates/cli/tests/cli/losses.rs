@@ -23,6 +23,14 @@ fn run(folder: &Folder, words: &str) -> RunOutput {
 }
 
 #[test]
+fn text_that_is_called_json_lines_is_rejected_line_by_line() {
+    let folder = Folder::new();
+    folder.file("notes.jsonl", "some notes\nand no JSON at all\n");
+    let done = run(&folder, "dedup notes.jsonl -o out").exits(4);
+    assert!(done.stderr.contains("2 of 2 records of the input were rejected"), "{}", done.stderr);
+}
+
+#[test]
 fn more_rejected_records_than_may_be_end_every_command_with_4() {
     let folder = Folder::new();
     folder.file("a.jsonl", lines(88, 12));

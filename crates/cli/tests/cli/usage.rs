@@ -100,6 +100,21 @@ fn an_address_in_a_store_needs_the_part_that_reads_it() {
 }
 
 #[test]
+fn a_file_is_no_folder_for_results() {
+    let folder = Folder::new();
+    folder.file("out", "mine");
+    let sentence = "out is a file, and results take a folder; name a new or empty one";
+    for words in ["dedup --sample -o out", "pairs --sample -o out/p.jsonl", "lab tune --sample -o out"] {
+        let done = lookalike(words.split(' ')).inside(folder.path()).run();
+        assert!(done.stderr.contains(sentence), "{words}: {}", done.stderr);
+        assert_ne!(done.code, Some(0), "{words}");
+    }
+    let done = lookalike("index create out".split(' ')).inside(folder.path()).run().exits(1);
+    assert!(done.stderr.contains("out is there already and is not empty"), "{}", done.stderr);
+    assert_eq!(std::fs::read_to_string(folder.join("out")).unwrap(), "mine");
+}
+
+#[test]
 fn an_output_whose_name_tells_no_format_is_wrong_usage() {
     let folder = Folder::new();
     let any = ".jsonl, .warc (both also with .gz, .zst, .bz2, .xz or .lz4) or .parquet";

@@ -507,6 +507,9 @@ mod tests {
         let Err(error) = RowWriter::create(Path::new("a"), RowFormat::Parquet, ALL, "") else {
             panic!("Parquet is not built in")
         };
-        assert_eq!(error.to_string(), "a needs lookalike built with the cargo feature `parquet`; of the program: build it with --features full");
+        assert_eq!(
+            error.to_string(),
+            "a needs lookalike built with the cargo feature `parquet`; of the program: build it with --features full"
+        );
     }
 }
