@@ -8,10 +8,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_ipc::writer::{DictionaryTracker, IpcDataGenerator, IpcWriteOptions};
 use arrow_schema::{DataType as ArrowType, Field, Fields, Schema};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use parquet::arrow::encode_arrow_schema;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
@@ -454,7 +454,19 @@ fn with_note_columns(encoded: &str) -> Option<String> {
     let schema = decoded.ok()??;
     let note = |name| Arc::new(Field::new(name, ArrowType::UInt64, true));
     let fields: Fields = schema.fields().iter().cloned().chain([note(CLUSTER), note(COPIES)]).collect();
-    Some(encode_arrow_schema(&Schema::new_with_metadata(fields, schema.metadata().clone())))
+    Some(encode_schema(&Schema::new_with_metadata(fields, schema.metadata().clone())))
+}
+
+/// An Arrow schema as Parquet files hold it: a message of Arrow's exchange format behind a marker and its length, in base64.
+///
+/// The Parquet crate has the same behind its feature `arrow`, which takes a minute to build.
+fn encode_schema(schema: &Schema) -> String {
+    let mut dictionaries = DictionaryTracker::new(true);
+    let message = IpcDataGenerator::default()
+        .schema_to_bytes_with_dictionary_tracker(schema, &mut dictionaries, &IpcWriteOptions::default())
+        .ipc_message;
+    let length = (message.len() as u32).to_le_bytes();
+    BASE64_STANDARD.encode([&[0xff; 4], &length, message.as_slice()].concat())
 }
 
 fn copy_group(
@@ -700,6 +712,16 @@ mod tests {
     fn entries(count: usize) -> Vec<Entry> {
         let url = |n: usize| (!n.is_multiple_of(3)).then(|| format!("http://{n}/"));
         (0..count).map(|n| (format!("d{n}"), url(n), format!("text {n} ").repeat(n % 5))).collect()
+    }
+
+    #[test]
+    fn a_schema_is_encoded_as_other_writers_do() {
+        let text = ArrowType::Dictionary(Box::new(ArrowType::Int32), Box::new(ArrowType::LargeUtf8));
+        let list = ArrowType::FixedSizeList(Arc::new(Field::new("item", ArrowType::Float32, false)), 3);
+        let fields = vec![Field::new("text", text, false), Field::new("vector", list, true)];
+        for schema in [Schema::empty(), Schema::new(fields)] {
+            assert_eq!(encode_schema(&schema), parquet::arrow::encode_arrow_schema(&schema));
+        }
     }
 
     #[test]
