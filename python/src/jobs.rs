@@ -9,22 +9,20 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use arrow_array::{BooleanArray, RecordBatch};
 use lookalike::corpus::write::RowFormat;
-use lookalike::corpus::{Compression, Corpus, Item, ReadOptions};
-use lookalike::engine::{
-    EngineError, Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Settings, Shards, Summary,
-};
+use lookalike::corpus::{Compression, Corpus, ReadOptions};
+use lookalike::engine::{EngineError, Job, JobRecipe, Opened, Outputs, Settings, Shards, Summary};
 use lookalike::incremental::IncrementalDedup;
 use lookalike::index::Index;
+use lookalike::report;
 use lookalike::request;
+use lookalike::runs::{self, JobFolder};
 use lookalike::walk::Watch;
-use lookalike::{page, report};
 use lookalike_overlap::address::Matching as AddressMatching;
 use lookalike_transfer::compare::{ComparisonSettings, write};
 use lookalike_transfer::segments::{Segment, Segments};
 use lookalike_transfer::study::study;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use tempfile::TempDir;
 
 use crate::errors::Failure;
 use crate::options::Options;
@@ -37,38 +35,14 @@ use crate::work;
 pub(crate) const TEXTS: &str = "texts";
 pub(crate) const AGAINST: &str = "against";
 
-/// The folder of a job: one that was named, or one that goes away with this.
-struct JobFolder {
-    folder: PathBuf,
-    /// The temporary folder, which goes away with this; none if a folder was named.
-    temporary: Option<TempDir>,
-}
-
-impl JobFolder {
-    fn new(output: Option<PathBuf>, scratch: Option<PathBuf>) -> Result<Self, Failure> {
-        if let Some(folder) = output {
-            return Ok(JobFolder { folder, temporary: None });
-        }
-        let temporary = temporary(scratch)?;
-        // A folder inside of it: a job wants an empty one.
-        Ok(JobFolder { folder: temporary.path().join("job"), temporary: Some(temporary) })
-    }
-
-    fn is_named(&self) -> bool {
-        self.temporary.is_none()
-    }
-}
-
-/// A folder that goes away when it is dropped.
-pub(crate) fn temporary(scratch: Option<PathBuf>) -> Result<TempDir, Failure> {
-    let parent = scratch.unwrap_or_else(std::env::temp_dir);
-    let created = tempfile::Builder::new().prefix("lookalike-").tempdir_in(&parent);
-    Ok(created.map_err(|error| EngineError::write(&parent, error))?)
+/// The folder of a job: the one of the results, or a temporary one.
+fn job_folder(options: &Options<'_>, named: Option<PathBuf>) -> PyResult<JobFolder> {
+    Ok(JobFolder::new(named, options.path("scratch")?.as_deref()).map_err(Failure::from)?)
 }
 
 /// Refuses results inside of what is read.
 fn check_output_outside(source: &Source, job_folder: &JobFolder) -> Result<(), Failure> {
-    Ok(request::check_output_outside(source.inputs().unwrap_or_default(), &job_folder.folder)?)
+    Ok(request::check_output_outside(source.inputs().unwrap_or_default(), job_folder.path())?)
 }
 
 /// The results of `dedup`.
@@ -100,7 +74,7 @@ pub(crate) fn dedup<'py>(
         return Err(Failure::Usage("--annotate goes with --write kept".to_owned()).into());
     }
     let into = options.path("into")?;
-    let job_folder = JobFolder::new(options.path("output")?, options.path("scratch")?)?;
+    let job_folder = job_folder(&options, options.path("output")?)?;
     if copies != Shards::None && !job_folder.is_named() {
         let sentence = "copies of the input go to the folder of the results; name one by output";
         return Err(Failure::Usage(sentence.to_owned()).into());
@@ -121,7 +95,7 @@ pub(crate) fn dedup<'py>(
         };
         let read = dedup_run.recipe.read_options().map_err(Failure::from)?;
         let corpus = source.corpus(TEXTS, options.reading(read)?)?;
-        work::run(py, options.progress()?.as_ref(), |watch| dedup_run.run(corpus, &job_folder.folder, watch))?
+        work::run(py, options.progress()?.as_ref(), |watch| dedup_run.run(corpus, job_folder.path(), watch))?
     } else {
         let [read, other] = both_sides(&recipe, &options)?;
         let corpus = source.corpus(TEXTS, read)?;
@@ -135,7 +109,7 @@ pub(crate) fn dedup<'py>(
     dict.set_item("clusters", Table::new(found.clusters).into_pyobject(py)?)?;
     dict.set_item("rejected", Table::new(found.rejected).into_pyobject(py)?)?;
     dict.set_item("kept_mask", Column::new(Arc::new(found.kept)).into_pyobject(py)?)?;
-    finish(&dict, &found.summary, &written, keeps.then_some(job_folder.folder.as_path()))?;
+    finish(&dict, &found.summary, &written, keeps.then_some(job_folder.path()))?;
     Ok(dict)
 }
 
@@ -228,25 +202,9 @@ impl IndexedDedup {
 }
 
 fn run_dedup(job: Job, job_folder: &JobFolder, watch: &Watch) -> Result<DedupResults, Failure> {
-    let (recipe, corpus) = (job.recipe.clone(), job.corpus.clone());
-    let Opened::Open(mut open) = job.open(&job_folder.folder)? else {
-        return finished(&job_folder.folder, &corpus, watch, None);
-    };
-    let findings = open.run(watch)?;
-    let mut rejected = Vec::new();
-    if findings.summary.rejected > 0 {
-        open.rejected(watch, |document| rejected.push(document))?;
-    }
-    if job_folder.is_named() {
-        write_report(&open, &recipe, &findings)?;
-    }
-    open.finish(&findings.summary)?;
-    finished(&job_folder.folder, &corpus, watch, Some(rejected))
-}
-
-fn write_report(open: &OpenJob, recipe: &JobRecipe, findings: &Findings) -> Result<(), EngineError> {
-    let page = report::render(&page::report("Near-duplicates", recipe, findings)?);
-    open.write("report.html", page.as_bytes())
+    let corpus = job.corpus.clone();
+    let run = runs::dedup(job, job_folder, watch)?;
+    finished(job_folder.path(), &corpus, watch, Some(run.rejected))
 }
 
 /// Reads the results of a finished job. Without `rejected`, the input is read again to find the records that were rejected.
@@ -264,7 +222,7 @@ fn finished(
     let rejected = match rejected {
         Some(rejected) => rejected,
         None if summary.rejected == 0 => Vec::new(),
-        None => reread_rejected(corpus, watch)?,
+        None => runs::rejected_records(corpus, watch)?,
     };
     let mut kept = vec![true; summary.documents as usize];
     let gone = removed.column_by_name("n").map(|column| column.as_primitive::<UInt64Type>().values());
@@ -283,22 +241,6 @@ fn finished(
     })
 }
 
-/// The ordinals of records that cannot be read.
-fn reread_rejected(corpus: &Corpus, watch: &Watch) -> Result<Vec<u32>, Failure> {
-    let (mut rejected, mut document) = (Vec::new(), 0);
-    for shard in corpus.shards() {
-        let mut reader = shard.open(corpus.options())?;
-        while let Some(item) = reader.next()? {
-            watch.check().map_err(EngineError::from)?;
-            if let Item::Rejected(_) = item {
-                rejected.push(document);
-            }
-            document += u32::from(!matches!(item, Item::Skipped(_)));
-        }
-    }
-    Ok(rejected)
-}
-
 /// Every near-duplicate pair with its measured similarity.
 #[pyfunction]
 pub(crate) fn pairs<'py>(
@@ -315,7 +257,7 @@ pub(crate) fn pairs<'py>(
         name.push(".job");
         PathBuf::from(name)
     });
-    let job_folder = JobFolder::new(beside, options.path("scratch")?)?;
+    let job_folder = job_folder(&options, beside)?;
     check_output_outside(source, &job_folder)?;
     let job = Job {
         corpus: source.corpus(TEXTS, options.reading(recipe.read_options().map_err(Failure::from)?)?)?,
@@ -331,7 +273,7 @@ pub(crate) fn pairs<'py>(
     let dict = PyDict::new(py);
     dict.set_item("pairs", Table::new(found).into_pyobject(py)?)?;
     dict.set_item("rejected", Table::new(rejected).into_pyobject(py)?)?;
-    finish(&dict, &summary, &recipe, job_folder.is_named().then_some(job_folder.folder.as_path()))?;
+    finish(&dict, &summary, &recipe, job_folder.is_named().then_some(job_folder.path()))?;
     Ok(dict)
 }
 
@@ -341,26 +283,9 @@ fn run_pairs(
     target: Option<&Path>,
     watch: &Watch,
 ) -> Result<(RecordBatch, RecordBatch, String), Failure> {
-    let folder = &job_folder.folder;
+    let folder = job_folder.path();
     let table = target.map_or_else(|| folder.join("pairs.jsonl"), Path::to_owned);
-    if table.is_dir() {
-        return Err(Failure::Usage(format!("{} is a folder; name a file for the pairs", table.display())));
-    }
-    match job.open(folder)? {
-        Opened::Finished(_) if !table.exists() => {
-            return Err(Failure::Usage(format!(
-                "{} holds this job, finished, but {} is gone; remove the folder to run it again",
-                folder.display(),
-                table.display()
-            )));
-        }
-        Opened::Finished(_) => {}
-        Opened::Open(mut open) => {
-            let findings = open.run(watch)?;
-            open.deliver_pairs(&table)?;
-            open.finish(&findings.summary)?;
-        }
-    }
+    runs::pairs(job, job_folder, &table, watch)?;
     let rejected = results::read(&folder.join("rejected.jsonl"), REJECTED)?;
     Ok((results::read(&table, PAIRS)?, rejected, results::text(&folder.join("summary.json"))?))
 }
@@ -389,7 +314,7 @@ pub(crate) fn compare<'py>(
     let matching = options.matching()?;
     let mut recipe = matching.compare(&options.documents()?).map_err(Failure::from)?;
     recipe.other_fields.extend(options.names("right_fields")?);
-    let job_folder = JobFolder::new(options.path("output")?, options.path("scratch")?)?;
+    let job_folder = job_folder(&options, options.path("output")?)?;
     check_output_outside(left, &job_folder)?;
     check_output_outside(right, &job_folder)?;
     let [read, other] = both_sides(&recipe, &options)?;
@@ -404,12 +329,12 @@ pub(crate) fn compare<'py>(
     let names = matching.names(&recipe);
     let [pairs, best, rejected] =
         work::run(py, options.progress()?.as_ref(), |watch| run_compare(job, names, &job_folder, watch))?;
-    let summary = results::text(&job_folder.folder.join("summary.json"))?;
+    let summary = results::text(&job_folder.path().join("summary.json"))?;
     let dict = PyDict::new(py);
     dict.set_item("pairs", Table::new(pairs).into_pyobject(py)?)?;
     dict.set_item("best", Table::new(best).into_pyobject(py)?)?;
     dict.set_item("rejected", Table::new(rejected).into_pyobject(py)?)?;
-    finish(&dict, &summary, &recipe, job_folder.is_named().then_some(job_folder.folder.as_path()))?;
+    finish(&dict, &summary, &recipe, job_folder.is_named().then_some(job_folder.path()))?;
     Ok(dict)
 }
 
@@ -419,7 +344,7 @@ fn run_compare(
     job_folder: &JobFolder,
     watch: &Watch,
 ) -> Result<[RecordBatch; 3], Failure> {
-    let (folder, recipe) = (&job_folder.folder, job.recipe.clone());
+    let (folder, recipe) = (job_folder.path(), job.recipe.clone());
     let segment = Segment { name: "right".to_owned(), shards: job.corpus.shards().len(), snapshot: 0 };
     if let Opened::Open(mut open) = job.open(folder)? {
         let findings = open.run(watch)?;

@@ -11,11 +11,12 @@ use lookalike::engine::examine::{ExamineBuffers, Examined, Examiner, LearnedData
 use lookalike::engine::pipeline::{self, Batch, Feed, Record, Weight};
 use lookalike::engine::{EngineError, Settings};
 use lookalike::hash::Secret;
+use lookalike::runs::temporary_folder;
 use lookalike::walk::{Stage, Watch};
 use pyo3::prelude::*;
 
 use crate::errors::Failure;
-use crate::jobs::{TEXTS, temporary};
+use crate::jobs::TEXTS;
 use crate::options::Options;
 use crate::results;
 use crate::source::Source;
@@ -33,7 +34,7 @@ pub(crate) fn sketch(py: Python<'_>, source: &Source, options: Options<'_>) -> P
     let recipe = matching.index(&options.documents()?).map_err(Failure::from)?;
     let corpus = source.corpus(TEXTS, recipe.read_options().map_err(Failure::from)?)?;
     let settings = options.settings()?;
-    let folder = temporary(options.path("scratch")?)?;
+    let folder = temporary_folder(options.path("scratch")?.as_deref()).map_err(Failure::from)?;
     let lexicon = matching.lexicon;
     let batch = work::run(py, options.progress()?.as_ref(), |watch| {
         let knowledge = folder.path().join("knowledge");

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::engine::EngineError;
 use crate::engine::cost::{Cost, cost};
+use crate::methods::about::{about, registered};
 use crate::methods::{About, METHODS, Setting, method};
 
 /// The description of a method.
@@ -50,9 +51,9 @@ pub struct Parameter {
     pub meaning: &'static str,
 }
 
-/// All methods.
+/// All methods, those that the program has added behind the others.
 pub fn all() -> Result<Vec<MethodInfo>, EngineError> {
-    METHODS.iter().map(|about| describe(about, about.name)).collect()
+    METHODS.iter().copied().chain(registered()).map(|about| describe(about, about.name)).collect()
 }
 
 /// The method of a name or alias, with parameters or without.
@@ -64,11 +65,7 @@ pub fn by_name(typed: &str) -> Result<MethodInfo, EngineError> {
 fn find(name: &str) -> Result<&'static About, EngineError> {
     let made = method(name, &Setting::default()).map_err(|error| EngineError::Request(error.to_string()))?;
     let name = made.recipe().name;
-    METHODS
-        .iter()
-        .find(|about| about.name == name)
-        .copied()
-        .ok_or_else(|| EngineError::Request(format!("{name} is not told of")))
+    about(&name).ok_or_else(|| EngineError::Request(format!("{name} is not told of")))
 }
 
 /// A method with the parameters that it has under the name, or as it was typed.

@@ -1,7 +1,9 @@
 //! Descriptions of the methods, and the list of all of them.
 //!
 //! The list is the registry and the help at once: a method is found by its name here, and `lookalike methods` prints what
-//! stands here.
+//! stands here. A program adds methods of its own by [`register`].
+
+use std::sync::{PoisonError, RwLock};
 
 use crate::{Method, MethodError, Setting, Spec};
 
@@ -22,11 +24,12 @@ pub struct About {
     pub example: &'static str,
     /// Every parameter and what it means.
     pub parameters: &'static [(&'static str, &'static str)],
-    pub(crate) make: Constructor,
+    /// The function that makes the method of its parameters.
+    pub make: Constructor,
 }
 
 /// Makes a method of its parameters.
-pub(crate) type Constructor = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
+pub type Constructor = fn(Spec, &Setting) -> Result<Box<dyn Method>, MethodError>;
 
 /// All methods, in the order that people should look at them.
 pub const METHODS: &[&About] = &[
@@ -63,18 +66,100 @@ pub const METHODS: &[&About] = &[
     &crate::fuzzy::ABOUT,
 ];
 
+/// Methods that the program has added, in the order in which they came.
+static REGISTERED: RwLock<Vec<&'static About>> = RwLock::new(Vec::new());
+
+/// Adds a method to those that are found by name, for the rest of the process: jobs and indexes then run it as any other.
+///
+/// Recipes name methods, and whoever goes on with a job or opens an index needs all methods of its recipe. A program
+/// that has methods of its own therefore registers them before anything else. [`contract::check`](crate::contract::check) holds a method to
+/// what the engine relies on. Registering the same method again changes nothing.
+///
+/// # Errors
+/// When a name of it belongs to another method, or has other characters than lower-case letters, digits and hyphens.
+pub fn register(about: &'static About) -> Result<(), MethodError> {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    if registered.iter().any(|other| std::ptr::eq(*other, about)) {
+        return Ok(());
+    }
+    for name in own_names(about) {
+        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if name.is_empty() || !name.bytes().all(plain) {
+            return Err(MethodError::Unable(format!(
+                "{name:?} cannot be the name of a method: it has lower-case letters, digits and hyphens"
+            )));
+        }
+        if find_in(METHODS, name).or_else(|| find_in(&registered, name)).is_some() {
+            return Err(MethodError::Unable(format!("there is a method {name} already; take another name")));
+        }
+    }
+    registered.push(about);
+    Ok(())
+}
+
+/// Methods that the program has added, in the order in which they came.
+pub fn registered() -> Vec<&'static About> {
+    REGISTERED.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// The method that `name` is a name of, and the parameters that the name stands for.
 pub(crate) fn find(name: &str) -> Option<(&'static About, &'static str)> {
+    find_in(METHODS, name).or_else(|| find_in(&registered(), name))
+}
+
+fn find_in(methods: &[&'static About], name: &str) -> Option<(&'static About, &'static str)> {
     let alias = |about: &&'static About| {
         let (_, text) = about.aliases.iter().find(|(alias, _)| *alias == name)?;
         Some((*about, *text))
     };
-    let named = METHODS.iter().find(|about| about.name == name).map(|about| (*about, about.name));
-    named.or_else(|| METHODS.iter().find_map(alias))
+    let named = methods.iter().find(|about| about.name == name).map(|about| (*about, about.name));
+    named.or_else(|| methods.iter().find_map(alias))
 }
 
-/// All names, the papers' ones included.
+/// The description of the method that `name` is a name of.
+pub fn about(name: &str) -> Option<&'static About> {
+    find(name).map(|(about, _)| about)
+}
+
+/// The name of a method and its other names.
+fn own_names(about: &'static About) -> impl Iterator<Item = &'static str> {
+    std::iter::once(about.name).chain(about.aliases.iter().map(|(alias, _)| *alias))
+}
+
+/// All names, the papers' ones and those of methods that the program has added included.
 pub fn names() -> impl Iterator<Item = &'static str> {
     let aliases = |about: &&'static About| about.aliases.iter().map(|(alias, _)| *alias);
-    METHODS.iter().map(|about| about.name).chain(METHODS.iter().flat_map(aliases))
+    let own = METHODS.iter().map(|about| about.name).chain(METHODS.iter().flat_map(aliases));
+    own.chain(registered().into_iter().flat_map(own_names))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::method;
+    use crate::template::ABOUT;
+
+    static SAME_NAME: About = About { aliases: &[("own-minhash", "minhash-2")], ..ABOUT };
+    static TAKEN: About = About { name: "minhash-2", aliases: &[("a0", "minhash-2")], ..ABOUT };
+    static ODD: About = About { name: "my:method", ..ABOUT };
+    static FIRST_WORD: About = ABOUT;
+
+    #[test]
+    fn a_method_of_a_program_is_found_by_its_name() {
+        let setting = Setting::default();
+        register(&FIRST_WORD).unwrap();
+        register(&FIRST_WORD).unwrap();
+        assert_eq!(method("first-word:bits=8", &setting).unwrap().recipe().name, "first-word");
+        assert!(names().any(|name| name == "first-word"));
+        assert_eq!(registered().iter().filter(|about| about.name == "first-word").count(), 1);
+        assert_eq!(about("first-word").map(|about| about.summary), Some(ABOUT.summary));
+        let told = method("first-wrod", &setting).unwrap_err().to_string();
+        assert!(told.contains("first-word may be meant"), "{told}");
+        assert!(
+            register(&SAME_NAME).unwrap_err().to_string().contains("there is a method first-word already")
+        );
+        assert!(register(&TAKEN).unwrap_err().to_string().contains("there is a method a0 already"));
+        assert!(register(&ODD).unwrap_err().to_string().contains("cannot be the name of a method"));
+        assert!(about("own-minhash").is_none() && about("minhash-2").is_none());
+    }
 }

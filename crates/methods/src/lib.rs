@@ -43,7 +43,8 @@
 //! - [`abilities`]: what a method may have beside keys and accept
 //! - `buffers`: memory that methods use again for one document after the other
 //! - [`spec`]: a method as typed, `name:key=value,…`
-//! - [`about`]: the list of all methods, and what a person may want to know of each
+//! - [`about`]: the list of all methods, and what a person may want to know of each; methods that a program adds
+//! - [`contract`]: what every method keeps, for tests of methods
 //! - [`lexicon`]: what a whole collection tells of its words, for methods that weigh them
 //! - [`hamming`]: stored fingerprints, found by distance
 //! - [`words`]: the distinct words of a document
@@ -67,6 +68,7 @@ mod aligned_signatures;
 mod bottom;
 mod buffers;
 mod chance;
+pub mod contract;
 mod cops;
 mod decomposition;
 mod descriptive_words;
@@ -122,7 +124,7 @@ pub use abilities::{
     Abilities, Advising, Grouping, Learning, LexiconDetail, Member, OwnMeasure, QueryKeys, Rejecting,
     Splitting, Survey,
 };
-pub use about::{About, METHODS, names};
+pub use about::{About, METHODS, names, register};
 pub use buffers::Buffers;
 pub use lexicon::Lexicon;
 pub use spec::{MethodError, Spec};

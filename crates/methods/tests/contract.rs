@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use lookalike_methods::contract::{self, read, shared};
 use lookalike_methods::{
-    Abilities, About, Buffers, DirectedKeyCounts, Lexicon, METHODS, Method, MethodError, Page, Score,
-    Setting, Sketch, method, names,
+    Abilities, About, Buffers, Lexicon, METHODS, Method, MethodError, Page, Setting, Sketch, method, names,
 };
 use lookalike_model::{Recipe, Similarity};
-use lookalike_text::{Analyser, Features, Profile};
+use lookalike_text::{Features, Profile};
 use proptest::prelude::*;
 
 /// Methods beside the defaults of all names: parameters that lead through other code.
@@ -124,14 +124,6 @@ fn profile(method: &dyn Method) -> Profile {
     method.abilities().profile.cloned().unwrap_or(Profile::web())
 }
 
-fn read(method: &dyn Method, text: &str) -> Features {
-    let mut features = Features::default();
-    let mut analyser = Analyser::new(&profile(method));
-    analyser.read(text, &mut features);
-    analyser.read_sentences(&mut features);
-    features
-}
-
 fn sketch(method: &dyn Method, text: &str) -> Sketch {
     sketch_page(method, &Page { text, features: &read(method, text) })
 }
@@ -142,51 +134,9 @@ fn sketch_page(method: &dyn Method, page: &Page<'_>) -> Sketch {
     sketch
 }
 
-/// Returns the number of keys that two documents share, packed as [`DirectedKeyCounts`] for a method with query-only
-/// keys.
-fn shared(method: &dyn Method, a: &Sketch, b: &Sketch) -> u32 {
-    let abilities = method.abilities();
-    let found = |a: &Sketch, b: &Sketch| {
-        let others: BTreeSet<u64> = b.keys.iter().map(|key| key.value).collect();
-        let stored = a.keys.iter().filter(|key| !abilities.is_query_only(key.tag));
-        stored.filter(|key| others.contains(&key.value)).count() as u32
-    };
-    if abilities.query_keys.is_some() {
-        return DirectedKeyCounts { forward: found(a, b), backward: found(b, a) }.pack();
-    }
-    found(a, b)
-}
-
-/// The same seen from the other document.
-fn swapped(method: &dyn Method, shared: u32) -> u32 {
-    if method.abilities().query_keys.is_none() {
-        return shared;
-    }
-    let DirectedKeyCounts { forward, backward } = DirectedKeyCounts::unpack(shared);
-    DirectedKeyCounts { forward: backward, backward: forward }.pack()
-}
-
 /// Checks what holds for two sketches of one method.
 fn check_pair(name: &str, method: &dyn Method, a: &Sketch, b: &Sketch) {
-    let shared = shared(method, a, b);
-    let back = swapped(method, shared);
-    let (one, two) = (&a.payload[..], &b.payload[..]);
-    let accepted = method.accept(one, two, shared);
-    assert_eq!(
-        accepted,
-        method.accept(two, one, back).map(Score::swapped),
-        "{name}: accept depends on who is first"
-    );
-    assert_eq!(
-        method.promising(one, two, shared),
-        method.promising(two, one, back),
-        "{name}: promising is not symmetric"
-    );
-    if let Some(score) = accepted {
-        let sane = |score: f64| (0.0..=1.0).contains(&score);
-        assert!(sane(score.forward) && sane(score.backward), "{name}: a score of {score:?}");
-        assert!(method.promising(one, two, shared), "{name}: accepted without being promising");
-    }
+    contract::check_pair(method, a, b).unwrap_or_else(|broken| panic!("{name}: {broken}"));
 }
 
 /// Checks what holds for one text.
@@ -195,31 +145,7 @@ fn check_text(name: &str, method: &dyn Method, text: &str) -> Sketch {
 }
 
 fn check_page(name: &str, method: &dyn Method, page: &Page<'_>) -> Sketch {
-    let (words, abilities) = (page.len(), method.abilities());
-    let made = sketch_page(method, page);
-    assert_eq!(made, sketch_page(method, page), "{name}: equal texts, different sketches");
-    assert_eq!(made.payload.len(), method.payload_bytes(), "{name}: width of the payload");
-    assert!(words > 0 || made.keys.is_empty(), "{name}: keys from no words");
-    assert!(
-        abilities.rejection_reason(page.text).is_none() || made.keys.is_empty(),
-        "{name}: keys from what it refuses"
-    );
-    assert!(abilities.tagged || made.keys.iter().all(|key| key.tag == 0), "{name}: tags where none are kept");
-    if !made.keys.is_empty() {
-        let shared = shared(method, &made, &made);
-        if made.keys.len() as u32 >= abilities.keys_to_share() {
-            let own = method.accept(&made.payload, &made.payload, shared);
-            assert!(own.is_some(), "{name}: not like itself");
-        }
-        let mut values: Vec<u64> = made.keys.iter().map(|key| key.value).collect();
-        values.sort_unstable();
-        values.dedup();
-        assert!(
-            values.len() == made.keys.len() || !abilities.counts_keys(),
-            "{name}: a method that counts keys has one twice"
-        );
-    }
-    made
+    contract::check_page(method, page).unwrap_or_else(|broken| panic!("{name}: {broken}"))
 }
 
 const LONG: &str = "It was the best of times, it was the worst of times. It was the age of wisdom, it was the age of \
