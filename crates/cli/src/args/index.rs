@@ -11,6 +11,13 @@ use super::job::require_input_order;
 use super::{MatchArgs, ReadingArgs, ResourceArgs, size, whole};
 use crate::exit::Failure;
 
+/// The help of `--max-rejected` for commands that answer or add as they read, and learn of the limit at the end.
+const MAX_REJECTED_AT_END: &str = "\
+Most records that may be rejected: a number, or a share such as 5%
+
+More end the run with exit code 4 at the end of the input, after all else was answered or added. By default a tenth of 100 records or \
+more, and not all of fewer; 100% takes whatever can be read.";
+
 /// The commands on indexes.
 #[derive(Debug, Subcommand)]
 pub enum IndexCommand {
@@ -23,8 +30,8 @@ pub enum IndexCommand {
     Add(IndexAddArgs),
     /// Say what documents are near-duplicates of
     ///
-    /// Writes one line of JSON for each document: its id, how many near-duplicates it has, and the most similar ones. With - it is a
-    /// filter: each line of JSON is answered before the next one is read.
+    /// Writes one line of JSON for each document: its id, how many near-duplicates it has, and the most similar ones; for a record that is
+    /// no document, why it is none. With - it is a filter: each line of JSON is answered before the next one is read.
     Query(IndexQueryArgs),
     /// Take documents out by their ids
     ///
@@ -89,6 +96,7 @@ impl WritingArgs {
 
 /// `index add`
 #[derive(Debug, Args)]
+#[command(mut_arg("max_rejected", |arg| arg.long_help(MAX_REJECTED_AT_END)))]
 pub struct IndexAddArgs {
     /// The index
     #[arg(value_name = "DIR")]
@@ -124,6 +132,7 @@ impl IndexAddArgs {
 
 /// `index query`
 #[derive(Debug, Args)]
+#[command(mut_arg("max_rejected", |arg| arg.long_help(MAX_REJECTED_AT_END)))]
 pub struct IndexQueryArgs {
     /// The index
     #[arg(value_name = "DIR")]

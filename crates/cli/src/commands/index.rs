@@ -13,7 +13,7 @@ use lookalike::index::{
     Answer, CorpusRecord, CreateOptions, Index, IndexError, Mode, OnExistingId, Portion, Preparation,
     PreparedDocument, Progress as InputProgress, QueryBuffers, State, Verdict,
 };
-use lookalike::model::RecordPosition;
+use lookalike::model::{RecordPosition, Unit};
 use lookalike::walk::Watch;
 use serde::Serialize;
 
@@ -157,10 +157,15 @@ impl Tally {
     fn outcome(&self, most: MaxRejected, strict: bool) -> Result<Outcome, Failure> {
         let mut losses = self.losses.clone();
         losses.records += self.new + self.removed + self.known + self.conflicts;
-        let ended = job::report_rejections(&losses.reasons(), losses.rejected + self.conflicts, strict);
-        losses.check("the input", most)?;
-        Ok(ended)
+        outcome(&losses, self.conflicts, most, strict)
     }
+}
+
+/// Tells why records were rejected; more of them than `most` are a failure. `--strict` counts refused documents, too.
+fn outcome(losses: &Losses, refused: u64, most: MaxRejected, strict: bool) -> Result<Outcome, Failure> {
+    let ended = job::report_rejections(&losses.reasons(), losses.rejected + refused, strict);
+    losses.check("the input", most)?;
+    Ok(ended)
 }
 
 /// A line of `--verdicts`.
@@ -281,37 +286,53 @@ fn query(args: &IndexQueryArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     let settings = settings(&args.resources);
     let index = Index::open_within(&args.folder, Mode::Read, &settings)?;
     let limit = args.limit as usize;
-    let mut rejected = 0;
-    if args.inputs.len() == 1 && args.inputs[0] == "-" {
-        rejected = filter(&index, limit, watch)?;
+    let losses = if args.inputs.len() == 1 && args.inputs[0] == "-" {
+        filter(&index, limit, watch)?
     } else {
         let corpus = open_corpus(&args.inputs, &args.resources, &index)?;
-        let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
-        let preparation = Preparation::Answer(limit);
-        let mut closed = None;
-        index
-            .examine(&corpus, &settings, InputProgress::default(), preparation, watch, |portion| {
-                let mut out = out.lock().expect("nobody panics with it");
-                for record in &portion.records {
-                    let line = match record {
-                        CorpusRecord::Document(prepared) => answer_line(prepared),
-                        CorpusRecord::Rejected { source, position, reason, .. } => {
-                            rejected += 1;
-                            let (source, position) = (Some(*source), Some(*position));
-                            json(&ErrorLine { line: None, source, position, error: reason })
-                        }
-                    };
-                    if let Err(error) = writeln!(out, "{line}") {
-                        closed = Some(error);
-                        return Err(IndexError::Request("standard output cannot be written".to_owned()));
+        corpus.check_first_records(index.recipe().needs_addresses())?;
+        answer_corpus(&index, &corpus, &settings, limit, watch)?
+    };
+    outcome(&losses, 0, args.resources.max_rejected.unwrap_or_default(), args.resources.strict)
+}
+
+/// Answers every record of a corpus. Returns which were no documents.
+fn answer_corpus(
+    index: &Index,
+    corpus: &Corpus,
+    settings: &Settings,
+    limit: usize,
+    watch: &Watch,
+) -> Result<Losses, Failure> {
+    let mut losses = Losses::default();
+    let out = std::sync::Mutex::new(BufWriter::new(std::io::stdout()));
+    let mut closed = None;
+    let preparation = Preparation::Answer(limit);
+    index
+        .examine(corpus, settings, InputProgress::default(), preparation, watch, |portion| {
+            let mut out = out.lock().expect("nobody panics with it");
+            for record in &portion.records {
+                let line = match record {
+                    CorpusRecord::Document(prepared) => {
+                        losses.accept();
+                        answer_line(prepared)
                     }
+                    CorpusRecord::Rejected { source, position, reason, .. } => {
+                        losses.add(source, *position, None, reason);
+                        let (source, position) = (Some(*source), Some(*position));
+                        json(&ErrorLine { line: None, source, position, error: reason })
+                    }
+                };
+                if let Err(error) = writeln!(out, "{line}") {
+                    closed = Some(error);
+                    return Err(IndexError::Request("standard output cannot be written".to_owned()));
                 }
-                Ok(())
-            })
-            .map_err(|error| closed.take().map_or_else(|| error.into(), Failure::from))?;
-        out.into_inner().expect("nobody panics with it").flush()?;
-    }
-    Ok(if args.resources.strict && rejected > 0 { Outcome::Rejected } else { Outcome::Done })
+            }
+            Ok(())
+        })
+        .map_err(|error| closed.take().map_or_else(|| error.into(), Failure::from))?;
+    out.into_inner().expect("nobody panics with it").flush()?;
+    Ok(losses)
 }
 
 fn answer_line(prepared: &PreparedDocument) -> String {
@@ -319,34 +340,43 @@ fn answer_line(prepared: &PreparedDocument) -> String {
     json(&AnswerLine { id: &prepared.id, answer: prepared.answer.as_ref().unwrap_or(&nothing) })
 }
 
-/// Answers every line of standard input before the next one is waited for. Returns how many were no documents.
-fn filter(index: &Index, limit: usize, watch: &Watch) -> Result<u64, Failure> {
+/// Answers every line of standard input before the next one is waited for. Returns which were no documents.
+fn filter(index: &Index, limit: usize, watch: &Watch) -> Result<Losses, Failure> {
     let options = index.recipe().read_options()?;
     let longest = options.max_document_bytes as u64;
     let mut lines = LineReader::new(&Arc::new(options));
     let mut buffers = index.buffers()?;
     let (mut input, mut out) = (BufReader::new(std::io::stdin().lock()), BufWriter::new(std::io::stdout()));
-    let (mut line, mut number, mut rejected) = (Vec::new(), 0, 0);
+    let (mut line, mut number, mut losses) = (Vec::new(), 0, Losses::default());
+    let mut end = 0;
     while !watch.stopped() {
         line.clear();
         let read = input.by_ref().take(longest + 1).read_until(b'\n', &mut line);
         let failed = |error| Failure::Missing(format!("standard input cannot be read: {error}"));
-        if read.map_err(failed)? == 0 {
+        let begin = end;
+        end += read.map_err(failed)? as u64;
+        if end == begin {
             break;
         }
         number += 1;
         let text = match line.trim_ascii() {
             [] => continue,
             text if text.len() as u64 > longest => {
-                skip_line(&mut input)?;
+                end += skip_line(&mut input)?;
                 Err(format!("it is longer than {longest} bytes"))
             }
             text => answer(index, &mut buffers, &mut lines, text, limit)?,
         };
-        let text = text.unwrap_or_else(|error| {
-            rejected += 1;
-            json(&ErrorLine { line: Some(number), source: None, position: None, error: &error })
-        });
+        let text = match text {
+            Ok(text) => {
+                losses.accept();
+                text
+            }
+            Err(error) => {
+                losses.add("stdin", begin, Some(Unit::Byte), &error);
+                json(&ErrorLine { line: Some(number), source: None, position: None, error: &error })
+            }
+        };
         writeln!(out, "{text}")?;
         // Whoever waits for this answer has sent nothing more.
         if input.buffer().is_empty() {
@@ -354,17 +384,20 @@ fn filter(index: &Index, limit: usize, watch: &Watch) -> Result<u64, Failure> {
         }
     }
     out.flush()?;
-    Ok(rejected)
+    Ok(losses)
 }
 
-fn skip_line(input: &mut impl BufRead) -> Result<(), Failure> {
+/// Passes over the rest of a line. Returns its bytes.
+fn skip_line(input: &mut impl BufRead) -> Result<u64, Failure> {
+    let mut skipped = 0;
     loop {
         let buffer = input.fill_buf()?;
         let end = buffer.iter().position(|&byte| byte == b'\n');
         let (length, ended) = end.map_or((buffer.len(), buffer.is_empty()), |end| (end + 1, true));
         input.consume(length);
+        skipped += length as u64;
         if ended {
-            return Ok(());
+            return Ok(skipped);
         }
     }
 }

@@ -570,7 +570,65 @@ fn a_stream_is_answered_line_by_line_and_goes_on_behind_bad_lines() {
     assert_eq!(last["id"], documents[1].id.as_str());
     let done = filter.end().exits(0);
     assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", ""));
-    index("query --strict --progress none").path(&place).arg("-").run_with(b"no json\n").exits(3);
+    let one_of_two = [&jsonl(&documents[..1])[..], b"no json\n"].concat();
+    index("query --strict --progress none").path(&place).arg("-").run_with(&one_of_two).exits(3);
+}
+
+/// Lines of `documents` documents and of `bad` records without a text behind them.
+fn lines_with_bad(documents: &[Doc], bad: usize) -> Vec<u8> {
+    [jsonl(documents), b"{\"id\":\"x\"}\n".repeat(bad)].concat()
+}
+
+#[test]
+fn a_query_is_held_to_the_records_that_may_be_rejected() {
+    let folder = Folder::new();
+    let (place, documents) = (folder.join("index"), families(88, 20));
+    create(&place);
+    add(&place, &folder.file("in.jsonl", jsonl(&documents))).run().exits(0);
+    let questions = lines_with_bad(&documents[..88], 12);
+    let asked = folder.file("asked.jsonl", &questions);
+    let first_bad = jsonl(&documents[..88]).len();
+    for (most, code) in [("", 4), ("11", 4), ("12", 0), ("11%", 4), ("12%", 0), ("100%", 0), ("0", 4)] {
+        let option = if most.is_empty() { String::new() } else { format!("--max-rejected {most}") };
+        let query = || index(&format!("query {option}")).path(&place);
+        let runs = [query().path(&asked).run(), query().arg("-").run_with(&questions)];
+        for (done, first) in runs.into_iter().zip([
+            format!("(the first in asked.jsonl, position {first_bad})"),
+            format!("(the first in stdin, byte {first_bad})"),
+        ]) {
+            let done = done.exits(code);
+            // Every record has its answer before the limit is looked at.
+            assert_eq!(done.stdout.lines().count(), 100, "{most}");
+            let reason = format!("12 × missing field: neither \"text\" nor \"html\" is there {first}");
+            assert!(done.stderr.lines().any(|line| line == format!("rejected: {reason}")), "{}", done.stderr);
+            if code == 4 {
+                let last = done.stderr.lines().last().unwrap();
+                let shown = if most.is_empty() { "10%" } else { most };
+                let sentence = format!(
+                    "lookalike: 12 of 100 records of the input were rejected, and no more than {shown} may be: {reason}; "
+                );
+                assert!(last.starts_with(&sentence), "{last}");
+            }
+        }
+    }
+    // Of fewer than a hundred records all but one may be.
+    let query = || index("query --strict --progress none").path(&place).arg("-");
+    query().run_with(&lines_with_bad(&documents[..1], 98)).exits(3);
+    query().run_with(b"no json\n").exits(4);
+    query().run_with(b"").exits(0);
+}
+
+#[test]
+fn a_query_of_files_without_a_document_tells_the_fields_that_are_there() {
+    let folder = Folder::new();
+    let place = folder.join("index");
+    create(&place);
+    let strange = folder.file("strange.jsonl", "{\"key\":\"a\",\"body\":\"one two\"}\n");
+    let query = |words: &str| index(words).path(&place).path(&strange).run();
+    let done = query("query --progress none").exits(1);
+    assert!(done.stderr.contains("has a field \"text\" or \"html\"; there are key, body"), "{}", done.stderr);
+    let done = query("query --progress none --max-rejected 100%").exits(0);
+    assert!(done.stdout.contains("missing field"), "{}", done.stdout);
 }
 
 #[test]

@@ -63,8 +63,10 @@ fn more_rejected_records_than_may_be_end_every_command_with_4() {
     let done = run(&folder, "urls broken.jsonl --with b.jsonl -o out").exits(4);
     assert!(done.stderr.contains("12 of 100 records of broken.jsonl were rejected"), "{}", done.stderr);
     run(&folder, "index create index").exits(0);
-    let done = run(&folder, "index add index a.jsonl").exits(4);
-    assert!(done.stderr.contains("12 of 100 records of the input"), "{}", done.stderr);
+    for words in ["index add index a.jsonl", "index query index a.jsonl"] {
+        let done = run(&folder, words).exits(4);
+        assert!(done.stderr.contains("12 of 100 records of the input"), "{words}: {}", done.stderr);
+    }
     // Whoever only looks is warned.
     let done = run(&folder, "corpus stats a.jsonl").exits(0);
     assert!(done.stderr.lines().last().unwrap().starts_with("12 of 100 records"), "{}", done.stderr);
