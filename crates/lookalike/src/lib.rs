@@ -38,6 +38,7 @@
 //! - [`walk`]: every document of a corpus, on any number of threads
 //! - [`selected`]: some documents of a corpus, by their names
 //! - [`request`]: options become recipes
+//! - [`presets`]: the settings of published pipelines
 //! - [`method_info`]: methods, for people and programs
 //! - [`incremental`]: today's documents against everything before
 //! - [`page`]: what the engine found becomes a report
@@ -58,6 +59,7 @@ pub use lookalike_text as text;
 pub mod incremental;
 pub mod method_info;
 pub mod page;
+pub mod presets;
 pub mod request;
 pub mod selected;
 
