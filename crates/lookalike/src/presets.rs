@@ -34,7 +34,19 @@ macro_rules! presets {
 }
 
 /// All presets: pipelines of large corpora, then tools, then papers.
-pub static PRESETS: &[Preset] = &presets!["fineweb", "dolma3"];
+pub static PRESETS: &[Preset] = &presets![
+    "fineweb",
+    "fineweb2",
+    "slimpajama",
+    "dolma3",
+    "redpajama2",
+    "datatrove",
+    "nemo",
+    "copycat",
+    "thesis",
+    "yandex-a12",
+    "kolcz",
+];
 
 /// The names of options that were given, as the command line spells them without dashes before: `threshold`, `profile`.
 pub type GivenOptions = BTreeSet<String>;
