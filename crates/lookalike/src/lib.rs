@@ -91,6 +91,7 @@
 //! - [`selected`]: some documents of a corpus, by their names
 //! - [`runs`]: jobs from their beginning to their rows
 //! - [`request`]: options become recipes
+//! - [`presets`]: the settings of published pipelines
 //! - [`method_info`]: methods, for people and programs
 //! - [`incremental`]: today's documents against everything before
 //! - [`page`]: what the engine found becomes a report
@@ -120,6 +121,7 @@ pub mod incremental;
 pub mod method_info;
 mod options;
 pub mod page;
+pub mod presets;
 pub mod request;
 pub mod runs;
 pub mod selected;

@@ -206,6 +206,6 @@ pub struct IndexInfoArgs {
 impl IndexCreateArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        require_input_order(self.matching.options().index(&self.reading.document_options())?)
+        require_input_order(self.matching.options().index(&self.matching.documents(&self.reading))?)
     }
 }

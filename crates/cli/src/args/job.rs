@@ -12,9 +12,10 @@ use lookalike::engine::folder::begin_anew;
 use lookalike::engine::recipe::{ClusterRule, Combine, JobRecipe, Keep, Task};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::model::{Similarity, Threshold};
-use lookalike::request::{self, MatchingOptions};
+use lookalike::presets::{GivenOptions, Preset};
+use lookalike::request::{self, DocumentOptions, MatchingOptions};
 
-use super::{InputArgs, max_rejected, other_field, positive, size};
+use super::{InputArgs, ReadingArgs, max_rejected, other_field, positive, size};
 use crate::exit::Failure;
 use crate::progress::Style;
 
@@ -102,6 +103,17 @@ pub struct MatchArgs {
         ]
     )]
     pub recipe: Option<PathBuf>,
+
+    /// Work as a published pipeline does, such as fineweb or copycat; other options change it
+    ///
+    /// A preset decides about --method, --similarity, --shingle, --threshold and --profile, where these are not given. lookalike presets
+    /// lists all of them, and says of each what differs from the original.
+    #[arg(long, value_name = "NAME", help_heading = "Matching", conflicts_with = "recipe", value_parser = Preset::named)]
+    pub preset: Option<&'static Preset>,
+
+    /// The options that were typed, which a preset leaves as they are.
+    #[arg(skip)]
+    pub given: GivenOptions,
 }
 
 /// The order in which documents are taken.
@@ -381,6 +393,14 @@ pub struct MethodsArgs {
     pub json: bool,
 }
 
+/// `presets`
+#[derive(Debug, Args)]
+pub struct PresetsArgs {
+    /// One preset, to be shown with its recipe; else all are listed
+    #[arg(value_name = "NAME", value_parser = Preset::named)]
+    pub preset: Option<&'static Preset>,
+}
+
 /// `pairs`
 #[derive(Debug, Args)]
 pub struct PairsArgs {
@@ -461,7 +481,7 @@ impl DedupArgs {
             ClusterArg::Star => ClusterRule::Star,
             ClusterArg::Components => ClusterRule::Components,
         };
-        let documents = self.input.reading.document_options();
+        let documents = self.matching.documents(&self.input.reading);
         let mut recipe =
             self.matching.options().dedup(&documents, &self.keep, cluster, !self.against.is_empty())?;
         self.order.apply_to(&mut recipe);
@@ -497,7 +517,8 @@ impl From<TableFormat> for RowFormat {
 impl PairsArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.options().pairs(&self.input.reading.document_options(), self.all)?;
+        let documents = self.matching.documents(&self.input.reading);
+        let mut recipe = self.matching.options().pairs(&documents, self.all)?;
         self.order.apply_to(&mut recipe);
         Ok(recipe)
     }
@@ -506,6 +527,24 @@ impl PairsArgs {
 impl MatchArgs {
     /// Returns the options of matching in the form that recipes are made from.
     pub fn options(&self) -> MatchingOptions {
+        let mut options = self.typed_options();
+        if let Some(preset) = self.preset {
+            preset.fill_matching(&self.given, &mut options);
+        }
+        options
+    }
+
+    /// Returns the options of reading in the form that recipes are made from.
+    pub fn documents(&self, reading: &ReadingArgs) -> DocumentOptions {
+        let mut options = reading.document_options();
+        if let Some(preset) = self.preset {
+            preset.fill_documents(&self.given, &mut options);
+        }
+        options
+    }
+
+    /// The options of matching as they were typed, without those of a preset.
+    fn typed_options(&self) -> MatchingOptions {
         MatchingOptions {
             methods: self.method.clone(),
             combine: match self.combine {

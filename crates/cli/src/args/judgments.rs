@@ -123,7 +123,7 @@ impl NearArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let recipe = require_input_order(
-            self.matching.options().recipe(Task::Dedup, &self.reading.document_options())?,
+            self.matching.options().recipe(Task::Dedup, &self.matching.documents(&self.reading))?,
         )?;
         match recipe.within.as_deref() {
             Some(field) if field != "@host" => Err(Failure::Usage(format!(

@@ -16,9 +16,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use lookalike::corpus::{Corpus, Fields, Format, ListBudget, MaxRejected, Namespaces, ReadOptions};
 use lookalike::engine::{Settings, Spool};
+use lookalike::presets::GivenOptions;
 use lookalike::request::{self, DocumentOptions, size};
 use lookalike::text::Profile;
 use lookalike::text::extract::ContentMode;
@@ -39,7 +41,7 @@ pub use index::{
 };
 pub use job::{
     ClusterArg, CombineArg, DedupArgs, LexiconArgs, LexiconCommand, LexiconShowArgs, MatchArgs, MethodsArgs,
-    OrderArgs, PairsArgs, ResourceArgs, SpoolArg, StartArgs, TableFormat, WriteArg,
+    OrderArgs, PairsArgs, PresetsArgs, ResourceArgs, SpoolArg, StartArgs, TableFormat, WriteArg,
 };
 pub use judgments::{
     JudgmentsCommand, JudgmentsDedupArgs, JudgmentsStatsArgs, KeepArg, NearArgs, OthersArg, OutputArgs,
@@ -73,9 +75,18 @@ impl Cli {
         }
         // Commands without the option tell everything.
         let style = deepest.try_get_one::<Style>("progress").ok().flatten().copied().unwrap_or(Style::Auto);
-        let cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        let mut cli = Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        if let Some(matching) = cli.command.matching_mut() {
+            matching.given = given_options(deepest);
+        }
         Ok((cli, style))
     }
+}
+
+/// The names of the options that were typed, without those that have their default value.
+fn given_options(matches: &ArgMatches) -> GivenOptions {
+    let typed = |name: &&str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    matches.ids().map(clap::Id::as_str).filter(typed).map(str::to_owned).collect()
 }
 
 /// The commands.
@@ -134,6 +145,10 @@ pub enum Command {
     Lexicon(Box<LexiconArgs>),
     /// List all methods, or explain one
     Methods(MethodsArgs),
+    /// List the settings of published pipelines, or show one with what differs from the original
+    ///
+    /// lookalike dedup --preset NAME works by one. What is shown can be written to a file, changed, and given to --recipe.
+    Presets(PresetsArgs),
     /// Count relevance judgments, and keep one of each near-duplicate among them
     #[command(subcommand, arg_required_else_help = true)]
     Judgments(JudgmentsCommand),
@@ -164,6 +179,22 @@ pub enum Command {
     ///
     /// Ctrl-C or a polite kill ends it: what is under way is finished first.
     Serve(ServeArgs),
+}
+
+impl Command {
+    /// The options of matching, if the command has some.
+    fn matching_mut(&mut self) -> Option<&mut MatchArgs> {
+        match self {
+            Command::Dedup(args) => Some(&mut args.matching),
+            Command::Pairs(args) => Some(&mut args.matching),
+            Command::Compare(args) => Some(&mut args.matching),
+            Command::Transfer(args) => Some(&mut args.matching),
+            Command::Index(IndexCommand::Create(args)) => Some(&mut args.matching),
+            Command::Judgments(JudgmentsCommand::Dedup(args)) => Some(&mut args.near.matching),
+            Command::Runs(RunsCommand::Dedup(args)) => Some(&mut args.near.matching),
+            _ => None,
+        }
+    }
 }
 
 /// The commands on corpora.
@@ -699,5 +730,35 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// The number of commands and subcommands that have an option.
+    fn commands_with(option: &str, command: &clap::Command) -> usize {
+        let here = command.get_arguments().any(|argument| argument.get_id() == option);
+        let below = command.get_subcommands().map(|command| commands_with(option, command));
+        usize::from(here) + below.sum::<usize>()
+    }
+
+    #[test]
+    fn every_command_with_presets_knows_which_options_were_typed() {
+        let commands = [
+            "dedup --sample",
+            "pairs --sample -o x",
+            "compare a --with b -o x",
+            "transfer --judgments q --from a --to b -o x",
+            "index create x",
+            "judgments dedup q -o x --from a",
+            "runs dedup r -o x --from a",
+        ];
+        // The command presets names one, too.
+        assert_eq!(commands_with("preset", &Cli::command()), commands.len() + 1);
+        for command in commands {
+            let line = format!("lookalike {command} --threshold 0.8 --preset fineweb");
+            let (mut cli, _) = Cli::read(line.split_whitespace().map(OsString::from)).unwrap();
+            let matching = cli.command.matching_mut().expect(command);
+            assert!(matching.given.contains("threshold") && !matching.given.contains("shingle"), "{command}");
+            assert_eq!(matching.options().threshold.to_string(), "0.8", "{command}");
+            assert_eq!(matching.options().shingle, 5, "{command}");
+        }
     }
 }

@@ -166,7 +166,7 @@ impl TransferArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
         let mut recipe =
-            require_input_order(self.matching.options().compare(&self.reading.document_options())?)?;
+            require_input_order(self.matching.options().compare(&self.matching.documents(&self.reading))?)?;
         recipe.other_fields.extend(self.to_fields.iter().cloned());
         recipe.other_options()?;
         if recipe.within.is_some() {
@@ -188,7 +188,7 @@ impl TransferArgs {
 impl CompareArgs {
     /// The recipe that these options ask for.
     pub fn recipe(&self) -> Result<JobRecipe, Failure> {
-        let mut recipe = self.matching.options().compare(&self.reading.document_options())?;
+        let mut recipe = self.matching.options().compare(&self.matching.documents(&self.reading))?;
         self.order.apply_to(&mut recipe);
         recipe.other_fields.extend(self.with_fields.iter().cloned());
         recipe.other_options()?;

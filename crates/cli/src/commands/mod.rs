@@ -23,6 +23,7 @@ mod lists;
 mod methods;
 mod pairs;
 mod plan;
+mod presets;
 mod rejections;
 mod review;
 mod runs;
@@ -60,6 +61,7 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Judgments(JudgmentsCommand::Dedup(args)) => judgments::dedup(&args, watch),
         Command::Runs(RunsCommand::Dedup(args)) => runs::run(&args, watch),
         Command::Methods(args) => methods::run(&args),
+        Command::Presets(args) => presets::run(&args),
         Command::Check(args) => check_folder::run(&args, watch),
         Command::Bench(command) => bench::run(&command, watch),
         Command::Diff(args) => diff::run(&args, watch),

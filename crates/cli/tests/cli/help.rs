@@ -31,7 +31,7 @@ fn help_of_every_command_in_long() {
 }
 
 /// The commands that run jobs.
-const JOBS: [&str; 34] = [
+const JOBS: [&str; 35] = [
     "census size",
     "census compare",
     "census sample",
@@ -45,6 +45,7 @@ const JOBS: [&str; 34] = [
     "urls",
     "lexicon",
     "methods",
+    "presets",
     "lab",
     "judgments",
     "judgments stats",

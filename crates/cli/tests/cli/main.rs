@@ -29,6 +29,7 @@ mod names; // odd file names, links, devices, and outputs that would fall on inp
 mod order; // documents in the order of a field: held against a sorted copy, killed, refused
 mod pairs; // every pair, held against all of them by brute force
 mod power; // power is lost: what was not on the disk is gone
+mod presets; // settings of published pipelines: shown, run, and changed by options
 mod progress; // words for people on standard error never mix with results
 mod real; // real corpora, where they are at hand
 mod review; // a person judges pairs on a page: real requests, and what is kept
