@@ -132,34 +132,3 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     let own = METHODS.iter().map(|about| about.name).chain(METHODS.iter().flat_map(aliases));
     own.chain(registered().into_iter().flat_map(own_names))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::method;
-    use crate::template::ABOUT;
-
-    static SAME_NAME: About = About { aliases: &[("own-minhash", "minhash-2")], ..ABOUT };
-    static TAKEN: About = About { name: "minhash-2", aliases: &[("a0", "minhash-2")], ..ABOUT };
-    static ODD: About = About { name: "my:method", ..ABOUT };
-    static FIRST_WORD: About = ABOUT;
-
-    #[test]
-    fn a_method_of_a_program_is_found_by_its_name() {
-        let setting = Setting::default();
-        register(&FIRST_WORD).unwrap();
-        register(&FIRST_WORD).unwrap();
-        assert_eq!(method("first-word:bits=8", &setting).unwrap().recipe().name, "first-word");
-        assert!(names().any(|name| name == "first-word"));
-        assert_eq!(registered().iter().filter(|about| about.name == "first-word").count(), 1);
-        assert_eq!(about("first-word").map(|about| about.summary), Some(ABOUT.summary));
-        let told = method("first-wrod", &setting).unwrap_err().to_string();
-        assert!(told.contains("first-word may be meant"), "{told}");
-        assert!(
-            register(&SAME_NAME).unwrap_err().to_string().contains("there is a method first-word already")
-        );
-        assert!(register(&TAKEN).unwrap_err().to_string().contains("there is a method a0 already"));
-        assert!(register(&ODD).unwrap_err().to_string().contains("cannot be the name of a method"));
-        assert!(about("own-minhash").is_none() && about("minhash-2").is_none());
-    }
-}
