@@ -51,6 +51,9 @@ pub static PRESETS: &[Preset] = &presets![
 /// The names of options that were given, as the command line spells them without dashes before: `threshold`, `profile`.
 pub type GivenOptions = BTreeSet<String>;
 
+/// The parameters of methods that `--recall` decides about, where they are not given.
+const BANDS: [&str; 2] = ["bands", "rows"];
+
 /// The fields of a recipe that a preset decides.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -94,7 +97,13 @@ impl Preset {
 
     /// Sets the options of matching that were not given.
     pub fn fill_matching(&self, given: &GivenOptions, matching: &mut MatchingOptions) {
-        let settings = self.settings();
+        let mut settings = self.settings();
+        if given.contains("recall") {
+            settings
+                .methods
+                .iter_mut()
+                .for_each(|method| method.parameters.retain(|name, _| !BANDS.contains(&name.as_str())));
+        }
         if !given.contains("method") {
             matching.methods = settings.methods.iter().map(as_typed).collect();
         }
@@ -201,5 +210,22 @@ mod tests {
         assert_eq!((recipe.shingle, recipe.profile.name.as_str()), (3, "thesis"));
         assert_eq!((parameter("shingle"), parameter("seed")), ("3", "7"));
         assert_eq!((parameter("bands"), recipe.threshold.as_str()), ("14", "0.75"));
+    }
+
+    #[test]
+    fn a_wanted_recall_chooses_bands_anew() {
+        let recipe =
+            |options: MatchingOptions| options.recipe(Task::Dedup, &DocumentOptions::default()).unwrap();
+        let wanted = MatchingOptions { recall: 0.99, ..MatchingOptions::default() };
+        let mut by_preset = wanted.clone();
+        Preset::named("fineweb").unwrap().fill_matching(&["recall".to_owned()].into(), &mut by_preset);
+        let by_hand = MatchingOptions {
+            methods: vec!["minhash:values=112,family=classic".to_owned()],
+            threshold: "0.75".parse().unwrap(),
+            ..wanted
+        };
+        let chosen = recipe(by_preset);
+        assert_ne!(chosen.methods[0].parameters["bands"], "14");
+        assert_eq!(chosen, recipe(by_hand));
     }
 }

@@ -106,8 +106,8 @@ pub struct MatchArgs {
 
     /// Work as a published pipeline does, such as fineweb or copycat; other options change it
     ///
-    /// A preset decides about --method, --similarity, --shingle, --threshold and --profile, where these are not given. lookalike presets
-    /// lists all of them, and says of each what differs from the original.
+    /// A preset decides about --method, --similarity, --shingle, --threshold and --profile, where these are not given; --recall chooses
+    /// its bands anew. lookalike presets lists all of them, and says of each what differs from the original.
     #[arg(long, value_name = "NAME", help_heading = "Matching", conflicts_with = "recipe", value_parser = Preset::named)]
     pub preset: Option<&'static Preset>,
 
