@@ -70,7 +70,7 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
 
 #[cfg(feature = "tantivy")]
 fn tantivy_builder(output: &Path, options: &BuildOptions) -> Result<Box<dyn IndexBuilder>, EngineError> {
-    lookalike_search_engines::tantivy::TantivyBuilder::create(output, options)
+    Ok(lookalike_search_engines::tantivy::TantivyBuilder::create(output, options)?)
 }
 
 #[cfg(not(feature = "tantivy"))]
