@@ -21,7 +21,7 @@ use crate::document_copy::DocumentCopy;
 use crate::error::EngineError;
 use crate::pair_measurer::PairMeasurer;
 use crate::protocol::{RUN, SUMMARY};
-use crate::recipe::{ClusterRule, JobRecipe, Task};
+use crate::recipe::{ClusterRule, JobRecipe, RecipeError, Task};
 use crate::results::Summary;
 use crate::walk::{self, WalkError, WalkItem, Watch};
 
@@ -31,6 +31,11 @@ const MAX_REPORTED: usize = 20;
 const ROUNDING: f64 = 1e-8;
 /// Folders of copies, in which a file that nobody listed would be read as one of them.
 const COPIES: [&str; 3] = ["kept/", "removed/", "rejected/"];
+/// The file with a job's recipe.
+const RECIPE: &str = "recipe.toml";
+/// Reasons why tables are compared with their digests alone.
+const NO_LINES: &str = "its tables are not plain JSON lines";
+const NO_COUNT: &str = "its summary has no count of what is in them";
 
 /// The findings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -45,6 +50,11 @@ pub struct CheckReport {
     pub copied: u64,
     /// Removals that were measured again.
     pub measured: u64,
+    /// Tables and folders of copies that were compared with their digests alone.
+    pub unchecked: Vec<String>,
+    /// The reason why they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_unchecked: Option<String>,
     /// Mistakes, the first few in words.
     pub wrong: Vec<String>,
     /// The number of mistakes.
@@ -56,6 +66,13 @@ impl CheckReport {
         self.mistakes += 1;
         if self.wrong.len() < MAX_REPORTED {
             self.wrong.push(what());
+        }
+    }
+
+    /// Notes tables that cannot be compared with each other and with the counts of the summary.
+    fn leave_unchecked(&mut self, tables: Vec<String>, why: impl Into<String>) {
+        if !tables.is_empty() {
+            (self.unchecked, self.why_unchecked) = (tables, Some(why.into()));
         }
     }
 
@@ -84,14 +101,40 @@ pub struct Results<'r> {
     folder: &'r Path,
     /// Its findings.
     pub checked: CheckReport,
-    /// The counts and the recipe, where the folder is that of a job.
-    job: Option<(Summary, JobRecipe)>,
+    /// The counts and the recipe, or why they cannot be told.
+    job: Result<(Summary, JobRecipe), String>,
+}
+
+/// Reads the counts and the recipe of a job. Whatever another program wrote may mean something else.
+fn read_job(summary: &[u8], recipe: &str) -> Result<(Summary, JobRecipe), String> {
+    let recipe = JobRecipe::from_toml(recipe).map_err(|error| match error {
+        made @ RecipeError::OtherVersion { .. } => made.to_string(),
+        RecipeError::Unreadable(what) => format!("{RECIPE} is that of no job ({what})"),
+    })?;
+    let summary = serde_json::from_slice(summary)
+        .map_err(|error| format!("{SUMMARY} has other counts than those of a job ({error})"))?;
+    Ok((summary, recipe))
+}
+
+/// The tables of a folder, by the files that its summary lists, and the folders of copies whose documents are counted.
+fn tables_of(files: &BTreeMap<String, FileDigest>) -> Vec<String> {
+    let mut tables = BTreeSet::new();
+    for name in files.keys() {
+        match name.split_once('/') {
+            Some((folder @ ("kept" | "removed"), _)) => drop(tables.insert(format!("{folder}/"))),
+            None if [".jsonl", ".parquet", ".tsv"].iter().any(|end| name.contains(end)) => {
+                tables.insert(name.clone());
+            }
+            _ => {}
+        }
+    }
+    tables.into_iter().collect()
 }
 
 impl<'r> Results<'r> {
     /// Compares all files of `folder` with what its summary says of them, and the counts of its tables with each other.
     pub fn check(folder: &'r Path, watch: &Watch) -> Result<Self, EngineError> {
-        let mut results = Results { folder, checked: CheckReport::default(), job: None };
+        let mut results = Results { folder, checked: CheckReport::default(), job: Err(String::new()) };
         let path = folder.join(SUMMARY);
         let text = match std::fs::read(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -113,13 +156,11 @@ impl<'r> Results<'r> {
         };
         results.run_file()?;
         let sound = results.files(&files, watch)?;
-        let recipe = std::fs::read_to_string(folder.join("recipe.toml")).unwrap_or_default();
-        if let (Ok(recipe), Ok(summary)) = (JobRecipe::from_toml(&recipe), serde_json::from_slice(&text)) {
-            results.job = Some((summary, recipe));
-        }
+        let recipe = std::fs::read_to_string(folder.join(RECIPE)).unwrap_or_default();
+        results.job = read_job(&text, &recipe);
         // Tables that are not what they were have been told already.
         if sound {
-            results.tables(watch)?;
+            results.tables(tables_of(&files), watch)?;
         }
         Ok(results)
     }
@@ -180,23 +221,36 @@ impl<'r> Results<'r> {
         if has_table && name.starts_with("pairs.") && !own.exists() { beside } else { own }
     }
 
-    fn tables(&mut self, watch: &Watch) -> Result<(), EngineError> {
-        let Some((summary, recipe)) = self.job.clone() else { return Ok(()) };
+    /// Compares tables with each other and with the counts of the summary; those that cannot be are noted.
+    fn tables(&mut self, mut tables: Vec<String>, watch: &Watch) -> Result<(), EngineError> {
+        let (summary, recipe) = match self.job.clone() {
+            Ok(job) => job,
+            Err(why) => {
+                self.checked.leave_unchecked(tables, why);
+                return Ok(());
+            }
+        };
         match recipe.task {
-            Task::Dedup => self.dedup(&summary, &recipe, watch),
+            Task::Dedup => {
+                self.dedup(&summary, &recipe, watch)?;
+                tables.retain(|name| name.ends_with(".parquet"));
+                self.checked.leave_unchecked(tables, NO_LINES);
+            }
             Task::Pairs => {
                 let path = self.path_of("pairs.jsonl");
-                if let (Some(said), true) =
-                    (summary.pairs, path.extension().is_some_and(|end| end == "jsonl"))
-                {
+                let is_lines = path.extension().is_some_and(|end| end == "jsonl") && path.is_file();
+                if let (Some(said), true) = (summary.pairs, is_lines) {
                     let mut pairs = 0;
                     self.lines(&path, |_: serde_json::Value, _| pairs += 1)?;
                     self.checked.check_count("pairs", pairs, said);
+                } else {
+                    tables.retain(|name| name.starts_with("pairs."));
+                    self.checked.leave_unchecked(tables, if is_lines { NO_COUNT } else { NO_LINES });
                 }
-                Ok(())
             }
-            Task::Compare => Ok(()),
+            Task::Compare => self.checked.leave_unchecked(tables, NO_COUNT),
         }
+        Ok(())
     }
 
     fn dedup(&mut self, summary: &Summary, recipe: &JobRecipe, watch: &Watch) -> Result<(), EngineError> {
@@ -337,20 +391,24 @@ impl<'r> Results<'r> {
     /// The recipe of the job; refuses folders whose removals cannot be measured.
     pub fn measurable(&self) -> Result<&JobRecipe, EngineError> {
         let why = match &self.job {
-            None => "it is no job of `dedup`",
-            Some((_, recipe)) if recipe.task != Task::Dedup => "it is no job of `dedup`",
-            Some((_, recipe)) if !recipe.verified => "its pairs were not measured (--unverified)",
-            Some((_, recipe)) if recipe.cluster == ClusterRule::Components => {
+            Err(why) => return Err(self.not_measurable(why)),
+            Ok((_, recipe)) if recipe.task != Task::Dedup => "it is no job of `dedup`",
+            Ok((_, recipe)) if !recipe.verified => "its pairs were not measured (--unverified)",
+            Ok((_, recipe)) if recipe.cluster == ClusterRule::Components => {
                 "witnesses of --cluster components may be below the threshold"
             }
-            Some((_, recipe)) if recipe.order.is_some() => {
+            Ok((_, recipe)) if recipe.order.is_some() => {
                 "with --order-field its numbers are not those of the input"
             }
-            Some(_) if !self.folder.join("removed.jsonl").is_file() => "its tables are not JSON lines",
-            Some((_, recipe)) => return Ok(recipe),
+            Ok(_) if !self.folder.join("removed.jsonl").is_file() => NO_LINES,
+            Ok((_, recipe)) => return Ok(recipe),
         };
+        Err(self.not_measurable(why))
+    }
+
+    fn not_measurable(&self, why: &str) -> EngineError {
         let folder = self.folder.display();
-        Err(EngineError::Request(format!("{folder} cannot be measured again: {why}; leave --measure out")))
+        EngineError::Request(format!("{folder} cannot be measured again: {why}; leave --measure out"))
     }
 
     /// Measures every removal again from the texts of the input. Removals for documents of another corpus are passed over.
@@ -411,6 +469,8 @@ impl<'r> Results<'r> {
 
 #[cfg(test)]
 mod tests {
+    use lookalike_corpus::write::rows::RowFormat;
+
     use super::*;
     use crate::tests::context::as_lines;
     use crate::tests::{recipe, run, settings};
@@ -476,6 +536,73 @@ mod tests {
         std::fs::remove_file(folder.path().join("kept/more.jsonl")).unwrap();
         std::fs::remove_file(folder.path().join(RUN)).unwrap();
         assert_eq!(wrong(folder.path()), ["run.json is gone"]);
+    }
+
+    /// Changes a file of a finished job, with its digest and the checksum of the summary, as if the job had been written so.
+    fn rewrite(folder: &Path, name: &str, change: impl Fn(&str) -> String) {
+        let path = folder.join(name);
+        let changed = change(&std::fs::read_to_string(&path).unwrap());
+        std::fs::write(&path, changed).unwrap();
+        let summary = std::fs::read(folder.join(SUMMARY)).unwrap();
+        let mut summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+        summary.as_object_mut().unwrap().remove("checksum");
+        let digest = delivered::digest_file(&path).unwrap();
+        summary["files"][name] = serde_json::to_value(digest).unwrap();
+        std::fs::write(folder.join(SUMMARY), delivered::sealed(&summary)).unwrap();
+    }
+
+    #[test]
+    fn tables_of_another_version_are_named_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let outputs = || Outputs { write: Shards::Kept, ..Outputs::default() };
+        finished(folder.path(), recipe("exact"), outputs());
+        let check = || Results::check(folder.path(), &Watch::default()).unwrap();
+        assert_eq!((check().checked.unchecked.len(), check().checked.why_unchecked), (0, None));
+        let engine = |text: &str| {
+            let line = text.lines().find(|line| line.starts_with("engine = ")).unwrap();
+            line.trim_start_matches("engine = ").parse::<u32>().unwrap()
+        };
+        let own = engine(&recipe("exact").to_toml());
+        for (other, word) in [(own - 1, "an earlier"), (own + 1, "a newer")] {
+            rewrite(folder.path(), RECIPE, |text| {
+                text.replace(&format!("engine = {}\n", engine(text)), &format!("engine = {other}\n"))
+            });
+            let results = check();
+            let report = &results.checked;
+            assert_eq!((report.mistakes, report.removals, report.copied), (0, 0, 0), "{:?}", report.wrong);
+            assert_eq!(report.unchecked, ["clusters.jsonl", "kept/", "rejected.jsonl", "removed.jsonl"]);
+            let why = report.why_unchecked.as_ref().unwrap();
+            assert!(why.starts_with(&format!("it was made by {word} lookalike (")), "{why}");
+            assert!(
+                why.contains(&format!("engine version {other}) and this is engine version {own}")),
+                "{why}"
+            );
+            let error = results.measurable().unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+        rewrite(folder.path(), RECIPE, |_| "task = \"dedup\"\n".to_owned());
+        let why = check().checked.why_unchecked.unwrap();
+        assert!(why.starts_with("recipe.toml is that of no job (missing field"), "{why}");
+    }
+
+    #[test]
+    fn tables_that_are_not_compared_are_named() {
+        let unchecked = |recipe: JobRecipe, outputs: Outputs| {
+            let folder = tempfile::tempdir().unwrap();
+            finished(folder.path(), recipe, outputs);
+            let CheckReport { mistakes, unchecked, why_unchecked, .. } =
+                Results::check(folder.path(), &Watch::default()).unwrap().checked;
+            assert_eq!(mistakes, 0);
+            (unchecked, why_unchecked)
+        };
+        let parquet = || Outputs { format: RowFormat::Parquet, ..Outputs::default() };
+        let (tables, why) = unchecked(recipe("exact"), parquet());
+        assert_eq!(tables, ["clusters.parquet", "rejected.parquet", "removed.parquet"]);
+        assert_eq!(why.as_deref(), Some(NO_LINES));
+        let pairs = || JobRecipe { task: Task::Pairs, ..recipe("exact") };
+        assert_eq!(unchecked(pairs(), Outputs::default()), (vec![], None));
+        let (tables, why) = unchecked(pairs(), parquet());
+        assert_eq!((tables, why.as_deref()), (vec!["pairs.parquet".to_owned()], Some(NO_LINES)));
     }
 
     #[test]
@@ -547,7 +674,7 @@ mod tests {
         let path = |name: &str| folder.path().join(name);
         let job = path("mine.jsonl.job");
         std::fs::create_dir(&job).unwrap();
-        let results = Results { folder: &job, checked: CheckReport::default(), job: None };
+        let results = Results { folder: &job, checked: CheckReport::default(), job: Err(String::new()) };
         assert_eq!(results.path_of("pairs.jsonl"), path("mine.jsonl"));
         assert_eq!(results.path_of("groups.jsonl"), job.join("groups.jsonl"));
         std::fs::write(job.join("pairs.jsonl"), "").unwrap();

@@ -73,9 +73,14 @@ fn print(checked: &CheckReport, args: &CheckFolderArgs) -> Result<Outcome, Failu
             ("removals", checked.removals),
             ("documents copied", checked.copied),
             ("pairs measured", checked.measured),
+            ("not checked", checked.unchecked.len() as u64),
             ("mistakes", checked.mistakes),
         ] {
             writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+        }
+        if let Some(why) = &checked.why_unchecked {
+            let tables = checked.unchecked.join(", ");
+            writeln!(out, "not checked beyond their digests: {tables}; {why}")?;
         }
         checked.wrong.iter().try_for_each(|wrong| writeln!(out, "{wrong}"))?;
     }

@@ -16,6 +16,7 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
+use lookalike::engine::delivered;
 use lookalike::hash;
 use serde_json::Value;
 
@@ -220,6 +221,14 @@ fn change_manifest(path: &Path, old: &str, new: &str) {
     fs::write(path, format!("{line}\n{:032x}\n", hash::digest(line.as_bytes()))).unwrap();
 }
 
+/// Writes the digest of a file of a finished job into its summary, and the summary's own checksum.
+fn renew_digest(job: &Path, name: &str) {
+    let mut summary = json(&job.join("summary.json"));
+    summary.as_object_mut().unwrap().remove("checksum");
+    summary["files"][name] = serde_json::to_value(delivered::digest_file(&job.join(name)).unwrap()).unwrap();
+    fs::write(job.join("summary.json"), delivered::sealed(&summary)).unwrap();
+}
+
 /// Writes another format version into the header of a run file, and the checksum that belongs to it.
 fn raise_version_of_run(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
@@ -250,6 +259,35 @@ fn a_job_of_a_newer_version_is_refused() {
     refuses(go_on("sketched"), 1, &versions);
     raise_version_of_run(&folder.join("decided/work/u000000.docs"));
     refuses(go_on("decided"), 1, "u000000.docs is damaged: it is of another kind, format version or job; ");
+}
+
+#[test]
+fn a_check_of_a_job_of_another_version_tells_what_was_not_checked() {
+    let check = |folder: &Folder, words: &str| lookalike(words.split(' ')).inside(folder.path()).run();
+    let (version, folder) = newest("job");
+    let done = check(&folder, "check finished").exits(0);
+    assert!(done.stdout.contains("not checked                    0\n"), "{}", done.stdout);
+    assert!(!done.stdout.contains("beyond their digests"), "{}", done.stdout);
+    for (other, word) in [(version - 1, "an earlier"), (version + 1, "a newer")] {
+        let (_, folder) = newest("job");
+        let [old, new] = [version, other].map(|engine| format!("engine = {engine}"));
+        change(&folder.join("finished/recipe.toml"), &old, &new);
+        renew_digest(&folder.join("finished"), "recipe.toml");
+        let done = check(&folder, "check finished").exits(0);
+        assert!(done.stdout.contains("not checked                    3\n"), "{}", done.stdout);
+        let told: Vec<&str> =
+            done.stdout.lines().filter(|line| line.starts_with("not checked beyond")).collect();
+        let tables = "clusters.jsonl, rejected.jsonl, removed.jsonl";
+        let made = format!("it was made by {word} lookalike (0.1.0, engine version {other}) and this is ");
+        assert_eq!(told.len(), 1, "{}", done.stdout);
+        let begin = format!("not checked beyond their digests: {tables}; {made}engine version {version}");
+        assert!(told[0].starts_with(&begin), "{}", told[0]);
+        let report: Value =
+            serde_json::from_str(&check(&folder, "check --json finished").exits(0).stdout).unwrap();
+        assert_eq!(report["unchecked"].as_array().map(Vec::len), Some(3), "{report}");
+        assert!(report["why_unchecked"].as_str().unwrap().starts_with(&made), "{report}");
+        check(&folder, "check --measure finished").refuses_with(2, &["cannot be measured again", &made]);
+    }
 }
 
 #[test]
