@@ -238,7 +238,7 @@ impl<'r> Results<'r> {
             }
             Task::Pairs => {
                 let path = self.path_of("pairs.jsonl");
-                let is_lines = path.extension().is_some_and(|end| end == "jsonl");
+                let is_lines = path.extension().is_some_and(|end| end == "jsonl") && path.is_file();
                 if let (Some(said), true) = (summary.pairs, is_lines) {
                     let mut pairs = 0;
                     self.lines(&path, |_: serde_json::Value, _| pairs += 1)?;

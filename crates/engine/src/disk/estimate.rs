@@ -1,5 +1,6 @@
 //! An estimate of the disk that a run will take, from some documents of its input.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lookalike_corpus::Corpus;
@@ -29,9 +30,10 @@ const LISTED: u32 = 64;
 /// The bytes of scratch files that a run will take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScratchEstimate {
-    /// All that documents take, and no pairs.
+    /// All that documents take, and no pairs. Of input that is beyond the reach of a sample all is like what took least of it.
     pub least: u64,
-    /// The same with as many candidate pairs as the keys that sampled documents share give reason to expect.
+    /// The same, if all of that is like what took most, with as many candidate pairs as the keys that sampled documents share give reason
+    /// to expect.
     pub most: u64,
 }
 
@@ -43,22 +45,23 @@ pub(crate) fn estimate<'c>(
     memory: u64,
 ) -> Result<ScratchEstimate, EngineError> {
     let mut parts = Vec::new();
-    for corpus in corpora {
+    for (number, corpus) in corpora.enumerate() {
         // What becomes of the first shard is taken to become of all.
         let spooled = !corpus.shards().is_empty() && spool.reread_access(corpus, &(0..1)).spooled;
-        parts.extend(sample::parts(recipe, corpus)?.into_iter().map(|part| (part, spooled)));
+        parts.extend(sample::parts(recipe, corpus)?.into_iter().map(|part| (part, spooled, number)));
     }
     if parts.is_empty() {
         return Ok(ScratchEstimate::default());
     }
     let (panel, profile) = (recipe.panel()?, recipe.profile()?);
-    let texts: Vec<&str> = parts.iter().flat_map(|(part, _)| part.texts.iter().map(String::as_str)).collect();
+    let texts: Vec<&str> =
+        parts.iter().flat_map(|(part, ..)| part.texts.iter().map(String::as_str)).collect();
     panel.proposers().iter().for_each(|entry| teach(entry, &profile, &texts));
     let mut sketcher = SampleSketcher::new(recipe, &panel, &profile)?;
-    let (mut bytes, mut documents) = (0.0, 0.0);
-    for (part, spooled) in &parts {
+    let (mut documents, mut corpora) = (0.0, BTreeMap::<usize, DocumentScratch>::new());
+    for (part, spooled, number) in &parts {
         let scratch = sketcher.scratch_of(part, *spooled);
-        bytes += part.of_input(scratch);
+        corpora.entry(*number).or_default().add(part, scratch);
         documents += part.of_input(part.documents);
     }
     let surveyed: u64 = panel
@@ -68,7 +71,8 @@ pub(crate) fn estimate<'c>(
         .map(|survey| survey.bytes())
         .sum();
     // Half of that memory is the copy of what was gathered that goes to its file.
-    let least = bytes * WHILE_MERGED + surveyed as f64 / 2.0;
+    let [least, most] = [DocumentScratch::least, DocumentScratch::most]
+        .map(|bytes| corpora.values().map(bytes).sum::<f64>() * WHILE_MERGED + surveyed as f64 / 2.0);
     let scale = documents / f64::from(sketcher.documents.max(1));
     let pairs: f64 = sketcher
         .postings
@@ -76,12 +80,41 @@ pub(crate) fn estimate<'c>(
         .zip(panel.proposers())
         .map(|(postings, entry)| {
             let pairs = PairCounts::new(postings, scale, recipe.max_group, entry.keys_to_share());
-            let sorted = 8.0 * pairs.proposed;
+            let sorted = 8.0 * (pairs.proposed + pairs.deviation);
             let width = Candidate::width(panel.proposers().len()) as f64;
             pairs.candidates * width + if sorted > memory as f64 / 8.0 { sorted } else { 0.0 }
         })
         .sum();
-    Ok(ScratchEstimate { least: least as u64, most: (least + pairs) as u64 })
+    Ok(ScratchEstimate { least: least as u64, most: (most + pairs) as u64 })
+}
+
+/// The bytes of scratch files that the documents of one corpus take.
+#[derive(Debug, Clone, Copy, Default)]
+struct DocumentScratch {
+    /// Those of input that is like what was sampled of it.
+    known: f64,
+    /// Bytes of input that is beyond reach.
+    guessed: f64,
+    /// The least and the most bytes that a byte of input takes, where it was sampled.
+    rates: Option<(f64, f64)>,
+}
+
+impl DocumentScratch {
+    fn add(&mut self, part: &SampledPart, scratch: u64) {
+        let rate = scratch as f64 / part.read.max(1) as f64;
+        self.known += rate * (part.stands_for - part.guessed) as f64;
+        self.guessed += part.guessed as f64;
+        let (least, most) = self.rates.unwrap_or((rate, rate));
+        self.rates = Some((least.min(rate), most.max(rate)));
+    }
+
+    fn least(&self) -> f64 {
+        self.known + self.guessed * self.rates.map_or(0.0, |(least, _)| least)
+    }
+
+    fn most(&self) -> f64 {
+        self.known + self.guessed * self.rates.map_or(0.0, |(_, most)| most)
+    }
 }
 
 /// Sketches sampled documents as a run would.
@@ -154,7 +187,10 @@ impl<'p> SampleSketcher<'p> {
 struct PairCounts {
     /// Each as often as it has keys in common.
     proposed: f64,
-    /// Each once, of those that share enough keys.
+    /// The number by which these may be more, by the chance of the sample: groups that are nearly too large for all of their pairs have
+    /// the most, and a few sampled members say little of which side they are on.
+    deviation: f64,
+    /// Each once, of those that share enough keys, the deviation included.
     candidates: f64,
 }
 
@@ -163,16 +199,20 @@ impl PairCounts {
     fn new(postings: &mut Vec<(u64, u32)>, scale: f64, max_group: usize, least: u32) -> Self {
         postings.sort_unstable();
         postings.dedup();
-        let (mut proposed, mut listed) = (0.0, Vec::new());
+        let (mut proposed, mut squares, mut listed) = (0.0, 0.0, Vec::new());
         let stride = postings.iter().map(|&(_, document)| document / LISTED + 1).max().unwrap_or(1);
         for group in postings.chunk_by(|one, two| one.0 == two.0) {
             let members = group.len() as f64;
             // Groups grow with the corpus, and their pairs with its square, until they are too large for all of their pairs.
-            proposed += match members * scale {
+            let pairs = match members * scale {
                 _ if group.len() < 2 => 0.0,
                 whole if whole <= max_group as f64 => members * (members - 1.0) / 2.0 * scale * scale,
-                whole => whole * 2.0 * NEIGHBOURS as f64,
+                whole => pairs_of(whole, max_group as f64),
             };
+            proposed += pairs;
+            if group.len() > 1 {
+                squares += (most_pairs(members, scale, max_group as f64) - pairs).max(0.0).powi(2);
+            }
             let some: Vec<u32> = group
                 .iter()
                 .map(|&(_, document)| document)
@@ -190,8 +230,23 @@ impl PairCounts {
         let candidates =
             listed.chunk_by(|one, two| one == two).filter(|same| same.len() >= least as usize).count();
         let share = if listed.is_empty() { 1.0 } else { candidates as f64 / listed.len() as f64 };
-        PairCounts { proposed, candidates: proposed * share }
+        // Chances of many groups even out.
+        let deviation = squares.sqrt();
+        PairCounts { proposed, deviation, candidates: (proposed + deviation) * share }
     }
+}
+
+/// The pairs that a group proposes.
+fn pairs_of(members: f64, max_group: f64) -> f64 {
+    if members <= max_group { members * (members - 1.0) / 2.0 } else { members * 2.0 * NEIGHBOURS as f64 }
+}
+
+/// The most pairs of a group of which so many members were sampled, of documents that are `scale` times as many, within two deviations.
+fn most_pairs(sampled: f64, scale: f64, max_group: f64) -> f64 {
+    let error = 2.0 * (sampled * (1.0 - 1.0 / scale.max(1.0))).sqrt() * scale;
+    let (low, high) = (sampled * scale - error, sampled * scale + error);
+    let largest = if low <= max_group && max_group < high { max_group } else { high };
+    pairs_of(largest, max_group).max(pairs_of(high, max_group))
 }
 
 /// Lets a method that must know the corpus first see the sample instead.
@@ -314,6 +369,37 @@ mod tests {
         let pairs = |scale: f64| PairCounts::new(&mut alike(10, 1), scale, 1000, 1).proposed;
         assert_eq!((pairs(1.0), pairs(10.0)), (45.0, 4500.0));
         assert_eq!(pairs(1000.0), 10_000.0 * 16.0, "a giant group");
+    }
+
+    #[test]
+    fn groups_that_may_be_too_large_for_all_of_their_pairs_may_have_the_most() {
+        let pairs = |members: u32, scale: f64| PairCounts::new(&mut alike(members, 1), scale, 1000, 1);
+        assert_eq!(pairs(10, 1.0).deviation, 0.0, "all documents were sampled");
+        // A thousand and eighty members propose few pairs each, and a thousand all of theirs.
+        let near = pairs(27, 40.0);
+        assert_eq!(near.proposed, 1080.0 * 16.0);
+        assert_eq!(near.proposed + near.deviation, 1000.0 * 999.0 / 2.0);
+        let far = pairs(270, 40.0);
+        assert!(far.deviation < far.proposed / 4.0, "{far:?}");
+        // Many small groups even out.
+        let mut many: Vec<(u64, u32)> =
+            (0..4000).flat_map(|key| [(key, 2 * key as u32), (key, 2 * key as u32 + 1)]).collect();
+        let many = PairCounts::new(&mut many, 10.0, 1000, 1);
+        assert!(many.deviation < many.proposed / 4.0, "{many:?}");
+    }
+
+    #[test]
+    fn what_is_beyond_reach_takes_as_little_or_as_much_as_any_place() {
+        let part =
+            |read, stands_for, guessed| SampledPart { read, stands_for, guessed, ..SampledPart::default() };
+        let mut scratch = DocumentScratch::default();
+        scratch.add(&part(10, 100, 60), 20);
+        scratch.add(&part(10, 100, 60), 50);
+        assert_eq!((scratch.least(), scratch.most()), (280.0 + 240.0, 280.0 + 600.0));
+        let mut all = DocumentScratch::default();
+        all.add(&part(10, 100, 0), 20);
+        all.add(&part(10, 100, 0), 50);
+        assert_eq!((all.least(), all.most()), (700.0, 700.0));
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Documents from places that are spread over a whole corpus: its first ones may be unlike all others.
 //!
-//! A place is a share of the bytes of the input. A file of plain JSON lines is entered anywhere, a Parquet file at its row
-//! groups; of other files the beginning stands for all of them.
+//! A place is a share of the bytes of the input. A file of plain JSON lines is entered anywhere, a Parquet file at its row groups, which
+//! are read on, since rows of all lengths count alike in their bytes. Of other files the beginning is a place, and where several places
+//! lie in one, it is read on from there, for [`READ_ON`] bytes at most: what lies behind is a guess, and is told as a range.
 
 use std::sync::Arc;
 
@@ -18,9 +19,15 @@ const PLACES: u64 = 8;
 /// Bytes of input that are read at a place.
 const PLACE_BYTES: u64 = 64 << 10;
 
-/// Bytes of texts that are looked at, at a place; of further ones only the length counts. Compressed input can hold any
-/// number.
+/// Bytes of texts that are looked at, at a place; where there are more, every second document is, or every fourth, and so on: of the
+/// others only the length counts. Compressed input can hold any number.
 const TEXT_BYTES: u64 = 512 << 10;
+
+/// Bytes of a file that are read on from its beginning, where it cannot be entered elsewhere: a fraction of a second.
+const READ_ON: u64 = 8 << 20;
+
+/// Bytes of the contents of a Parquet file that are read at a place.
+const GROUP_BYTES: u64 = 4 << 20;
 
 /// Bytes of a file of lines in which one must end, so that it can be entered there.
 const LONGEST_LINE: usize = 4 << 20;
@@ -40,8 +47,53 @@ pub(super) struct SampledPart {
     pub(super) named: u64,
     /// Bytes of what becomes of documents too large to be looked at.
     pub(super) known: u64,
-    /// Bytes of the input for which they stand.
+    /// Bytes of the input for which they stand, and those among them that are beyond reach, and may be unlike all that was read.
     pub(super) stands_for: u64,
+    pub(super) guessed: u64,
+}
+
+/// The texts of a place, thinned out evenly where they are too many.
+#[derive(Debug)]
+struct ThinnedTexts {
+    /// Texts, with the bytes of the documents they are of.
+    kept: Vec<(String, u64)>,
+    /// One document of so many is kept.
+    stride: u64,
+    /// Bytes of kept documents, and of all.
+    bytes: u64,
+    all_bytes: u64,
+    documents: u64,
+    most: u64,
+}
+
+impl ThinnedTexts {
+    fn new(most: u64) -> Self {
+        ThinnedTexts { kept: Vec::new(), stride: 1, bytes: 0, all_bytes: 0, documents: 0, most }
+    }
+
+    /// True if the next document is kept.
+    fn keeps_next(&self) -> bool {
+        self.documents.is_multiple_of(self.stride)
+    }
+
+    /// Counts a document of so many bytes, with its text if it is kept.
+    fn add(&mut self, bytes: u64, text: Option<String>) {
+        self.all_bytes += bytes;
+        self.documents += 1;
+        if let Some(text) = text {
+            self.kept.push((text, bytes));
+            self.bytes += bytes;
+        }
+        while self.bytes > self.most && self.kept.len() > 1 {
+            self.stride *= 2;
+            let mut number = 0;
+            self.kept.retain(|_| {
+                number += 1;
+                number % 2 == 1
+            });
+            self.bytes = self.kept.iter().map(|(_, bytes)| bytes).sum();
+        }
+    }
 }
 
 impl SampledPart {
@@ -58,31 +110,48 @@ impl SampledPart {
 }
 
 /// A place where documents are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 struct Entry {
     shard: usize,
     /// Bytes of the shard before it.
     offset: u64,
     /// Number of places that it stands for.
     places: u64,
+    /// Bytes of the shard behind which nothing is read: the next place begins there.
+    until: u64,
+    /// It is reached by reading on from the place before.
+    reads_on: bool,
+    /// Share of the bytes it stands for that are beyond reach.
+    guessed: f64,
+}
+
+/// A shard that is read.
+struct OpenShard {
+    shard: usize,
+    reader: Reader,
+    /// Bytes that its reader had consumed when it was opened, and at the place where it was entered.
+    opened: u64,
+    entered: u64,
 }
 
 /// Reads the documents at places spread over a corpus; none of standard input, which comes only once.
 pub(super) fn parts(recipe: &JobRecipe, corpus: &Corpus) -> Result<Vec<SampledPart>, EngineError> {
     let total: u64 = sizes(corpus).map(|(_, bytes)| bytes).sum();
-    let mut parts = Vec::new();
+    let (mut parts, mut open) = (Vec::new(), None);
     for entry in entries(corpus, total) {
         let stands_for = total * entry.places / PLACES;
-        let part = read(recipe, corpus, entry)?;
+        let (part, last) = read(recipe, corpus, entry, open.take())?;
+        open = last;
         if part.read > 0 {
-            parts.push(SampledPart { stands_for, ..part });
+            let guessed = (stands_for as f64 * entry.guessed) as u64;
+            parts.push(SampledPart { stands_for, guessed, ..part });
         }
     }
     // Places where nothing could be read are like the others.
     let covered: u64 = parts.iter().map(|part| part.stands_for).sum();
+    let whole = |bytes: u64| (u128::from(bytes) * u128::from(total) / u128::from(covered.max(1))) as u64;
     for part in &mut parts {
-        part.stands_for =
-            (u128::from(part.stands_for) * u128::from(total) / u128::from(covered.max(1))) as u64;
+        (part.stands_for, part.guessed) = (whole(part.stands_for), whole(part.guessed));
     }
     Ok(parts)
 }
@@ -99,99 +168,214 @@ fn sizes(corpus: &Corpus) -> impl Iterator<Item = (usize, u64)> {
 fn entries(corpus: &Corpus, total: u64) -> Vec<Entry> {
     let Some((first, _)) = sizes(corpus).find(|&(_, bytes)| bytes > 0) else { return Vec::new() };
     if total <= PLACES * PLACE_BYTES {
-        return vec![Entry { shard: first, offset: 0, places: PLACES }];
+        return vec![Entry { places: PLACES, ..Entry::beginning(first) }];
     }
     let mut found: Vec<Entry> = Vec::new();
-    let mut shards = sizes(corpus).filter(|&(_, bytes)| bytes > 0).peekable();
-    let mut before = 0;
-    for place in 0..PLACES {
-        let wanted = total * place / PLACES;
-        while let Some((_, bytes)) = shards.next_if(|&(_, bytes)| before + bytes <= wanted) {
-            before += bytes;
+    let (mut before, mut place) = (0, 0);
+    for (shard, bytes) in sizes(corpus).filter(|&(_, bytes)| bytes > 0) {
+        let mut offsets = Vec::new();
+        while place < PLACES && total * place / PLACES < before + bytes {
+            offsets.push(total * place / PLACES - before);
+            place += 1;
         }
-        let Some(&(shard, _)) = shards.peek() else { break };
-        let offset = reachable_offset(&corpus.shards()[shard], corpus.options(), wanted - before);
+        found.extend(entries_of(shard, &corpus.shards()[shard], corpus.options(), bytes, &offsets));
+        before += bytes;
+    }
+    found
+}
+
+/// The entries to one shard of so many bytes for places at these offsets.
+fn entries_of(
+    number: usize,
+    shard: &Shard,
+    options: &Arc<ReadOptions>,
+    bytes: u64,
+    offsets: &[u64],
+) -> Vec<Entry> {
+    let access = offsets.last().map_or(Access::Beginning, |&last| access(shard, options, last));
+    if access == Access::ReadOn && offsets.len() > 1 {
+        let (count, reach) = (offsets.len() as u64, bytes.min(READ_ON));
+        let guessed = (bytes - reach) as f64 / bytes as f64;
+        let entry = |index| Entry {
+            offset: reach * index / count,
+            reads_on: index > 0,
+            guessed,
+            ..Entry::beginning(number)
+        };
+        return (0..count).map(entry).collect();
+    }
+    let mut found: Vec<Entry> = Vec::new();
+    for &wanted in offsets {
+        let offset = if access == Access::Anywhere { reachable_offset(shard, options, wanted) } else { 0 };
         match found.last_mut() {
-            Some(last) if (last.shard, last.offset) == (shard, offset) => last.places += 1,
-            _ => found.push(Entry { shard, offset, places: 1 }),
+            Some(last) if last.offset == offset => last.places += 1,
+            _ => {
+                if let Some(last) = found.last_mut() {
+                    last.until = offset;
+                }
+                found.push(Entry { offset, ..Entry::beginning(number) });
+            }
         }
     }
     found
 }
 
-/// The last offset up to `offset` from which documents can be read without those before them: in a file of plain lines any, in a Parquet
-/// file that of a row group, in others 0.
-fn reachable_offset(shard: &Shard, options: &Arc<ReadOptions>, offset: u64) -> u64 {
-    if offset == 0 || !matches!(shard.origin, Origin::File(_) | Origin::Memory(_)) {
-        return 0;
+impl Entry {
+    /// One place at the beginning of a shard.
+    fn beginning(shard: usize) -> Self {
+        Entry { shard, offset: 0, places: 1, until: u64::MAX, reads_on: false, guessed: 0.0 }
+    }
+}
+
+/// The places of a shard that can be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// It can be entered where lines or row groups begin.
+    Anywhere,
+    /// It is read on from its beginning.
+    ReadOn,
+    /// Only its beginning is read: the rest would have to come over a network.
+    Beginning,
+}
+
+fn access(shard: &Shard, options: &Arc<ReadOptions>, offset: u64) -> Access {
+    if !matches!(shard.origin, Origin::File(_) | Origin::Memory(_)) {
+        return Access::Beginning;
     }
     // A shard that cannot be opened is told of when it is read.
+    let Ok(mut reader) = shard.open(options) else { return Access::Beginning };
+    let lines = reader.format() == Format::Jsonl && reader.compression() == Compression::None;
+    if lines || reader.pass_over(offset).is_ok_and(|passed| passed) {
+        return Access::Anywhere;
+    }
+    Access::ReadOn
+}
+
+/// The last offset up to `offset` from which documents can be read without those before them: in a file of plain lines any, in a Parquet
+/// file that of a row group.
+fn reachable_offset(shard: &Shard, options: &Arc<ReadOptions>, offset: u64) -> u64 {
+    if offset == 0 {
+        return 0;
+    }
     let Ok(mut reader) = shard.open(options) else { return 0 };
     let opened = reader.consumed();
     if reader.pass_over(offset).is_ok_and(|passed| passed) {
         return reader.consumed() - opened;
     }
-    let lines = reader.format() == Format::Jsonl && reader.compression() == Compression::None;
-    if lines && lines_at(shard, offset).is_ok_and(|lines| lines.is_some()) { offset } else { 0 }
+    if lines_at(shard, offset).is_ok_and(|lines| lines.is_some()) { offset } else { 0 }
 }
 
-/// Reads documents from a place on, in further shards where one has too few.
-fn read(recipe: &JobRecipe, corpus: &Corpus, entry: Entry) -> Result<SampledPart, EngineError> {
+/// Reads documents from a place on, in further shards where one has too few. `before` is the shard that was read for the place before;
+/// returns the one that was read last.
+fn read(
+    recipe: &JobRecipe,
+    corpus: &Corpus,
+    entry: Entry,
+    before: Option<OpenShard>,
+) -> Result<(SampledPart, Option<OpenShard>), EngineError> {
     let (mut part, mut extractor) = (SampledPart::default(), Extractor::default());
-    let (enough, most) = (PLACE_BYTES * entry.places, TEXT_BYTES * entry.places);
+    let mut texts = ThinnedTexts::new(TEXT_BYTES * entry.places);
+    let (enough, most) = (PLACE_BYTES * entry.places, GROUP_BYTES * entry.places);
     let content = recipe.content()?;
-    let mut entered = Some(enter(corpus, entry)?);
+    let mut open = enter(corpus, entry, before)?;
+    // What a place that is read on has too little of lies behind the last one.
+    let further = !entry.reads_on && entry.guessed == 0.0;
     for (number, _) in sizes(corpus).filter(|&(number, _)| number >= entry.shard) {
-        let (mut reader, passed) = match entered.take() {
-            Some(entered) => entered,
-            None => (corpus.shards()[number].open(corpus.options())?, 0),
-        };
+        if number != open.shard {
+            open = OpenShard::new(corpus, number)?;
+        }
+        let groups = open.reader.format() == Format::Parquet;
         let mut end = None;
         loop {
             // A reader takes in more than it has handed out: the sample goes on to where it would take in more.
-            let read = reader.consumed() - passed;
+            let read = open.reader.consumed() - open.entered;
             if end.is_some_and(|end| read > end) {
                 break;
             }
-            end = end.or((part.read + read >= enough).then_some(read));
-            let Some(item) = reader.next()? else { break };
-            let Item::Document(document) = item else { continue };
+            let full = if groups { texts.all_bytes >= most } else { part.read + read >= enough };
+            end = end.or(full.then_some(read));
+            let document = match open.reader.next()? {
+                None => break,
+                Some(Item::Document(document)) => {
+                    let bytes = document.content.len() as u64;
+                    let named = (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
+                    let keep = texts.keeps_next() && bytes < HEAVY as u64;
+                    let text = keep.then(|| extractor.extract(&document, content).text.to_owned());
+                    Some((bytes, named, text))
+                }
+                Some(_) => None,
+            };
+            if groups && number == entry.shard && open.reader.consumed() - open.opened > entry.until {
+                // The next place begins with it.
+                end = end.or(Some(read));
+                break;
+            }
+            let Some((bytes, named, text)) = document else { continue };
             part.documents += 1;
-            if document.content.len() >= HEAVY {
+            if bytes >= HEAVY as u64 {
                 // It would take more memory than an estimate is worth; its symbols take about half of it.
-                part.known += document.content.len() as u64 / 2;
+                part.known += bytes / 2;
                 continue;
             }
-            part.named += (12 + document.id.len() + document.url.map_or(0, str::len)) as u64;
-            let bytes = document.content.len() as u64;
-            if part.seen >= most {
-                part.unseen += bytes;
-                continue;
-            }
-            part.seen += bytes;
-            part.texts.push(extractor.extract(&document, content).text.to_owned());
+            part.named += named;
+            texts.add(bytes, text);
         }
-        part.read += end.unwrap_or_else(|| reader.consumed() - passed);
-        if part.read >= enough {
+        part.read += end.unwrap_or_else(|| open.reader.consumed() - open.entered);
+        if part.read >= enough || end.is_some() || !further {
             break;
         }
     }
-    Ok(part)
+    (part.seen, part.unseen) = (texts.bytes, texts.all_bytes - texts.bytes);
+    part.texts = texts.kept.into_iter().map(|(text, _)| text).collect();
+    Ok((part, Some(open)))
 }
 
-/// Opens a shard at a place, or at its beginning where no line ends near the place; returns the bytes that were passed over, too.
-fn enter(corpus: &Corpus, entry: Entry) -> Result<(Reader, u64), EngineError> {
+impl OpenShard {
+    fn new(corpus: &Corpus, shard: usize) -> Result<Self, EngineError> {
+        let reader = corpus.shards()[shard].open(corpus.options())?;
+        Ok(OpenShard { shard, reader, opened: 0, entered: 0 })
+    }
+
+    /// Passes over records up to an offset, and at least to where the reader takes in more: the records that it has taken in belong to
+    /// the place before.
+    fn read_on(&mut self, offset: u64) -> Result<(), EngineError> {
+        let begin = self.reader.consumed();
+        loop {
+            self.entered = self.reader.consumed();
+            if self.reader.next()?.is_none() {
+                return Ok(());
+            }
+            let consumed = self.reader.consumed();
+            if consumed > begin && consumed - self.opened >= offset && consumed > self.entered {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Opens a shard at a place, or at its beginning where no line ends near the place.
+fn enter(corpus: &Corpus, entry: Entry, before: Option<OpenShard>) -> Result<OpenShard, EngineError> {
+    if let Some(mut open) = before.filter(|open| entry.reads_on && open.shard == entry.shard) {
+        open.read_on(entry.offset)?;
+        return Ok(open);
+    }
     let (shard, options) = (&corpus.shards()[entry.shard], corpus.options());
     let mut reader = shard.open(options)?;
     // A reader may have taken in its first bytes by now.
     let opened = reader.consumed();
-    if entry.offset == 0 || reader.pass_over(entry.offset)? {
-        let passed = reader.consumed() - opened;
-        return Ok((reader, passed));
+    let whole = |reader, entered| OpenShard { shard: entry.shard, reader, opened, entered };
+    if entry.offset == 0 {
+        return Ok(whole(reader, 0));
+    }
+    if reader.pass_over(entry.offset)? {
+        let entered = reader.consumed() - opened;
+        return Ok(whole(reader, entered));
     }
     match lines_at(shard, entry.offset)? {
-        Some(lines) => Ok((lines.open(options)?, 0)),
-        None => Ok((reader, 0)),
+        Some(lines) => {
+            Ok(OpenShard { shard: entry.shard, reader: lines.open(options)?, opened: 0, entered: 0 })
+        }
+        None => Ok(whole(reader, 0)),
     }
 }
 
@@ -267,8 +451,7 @@ mod tests {
         let lines = line(0, 1).repeat(20) + &line(1, 2 * LONGEST_LINE);
         let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
         let total = lines.len() as u64;
-        let whole = Entry { shard: 0, offset: 0, places: PLACES };
-        assert_eq!(entries(&corpus, total), [whole]);
+        assert_eq!(entries(&corpus, total), [Entry { places: PLACES, ..Entry::beginning(0) }]);
         assert_eq!(parts(&recipe("md5"), &corpus).unwrap()[0].stands_for, total);
         let folder = tempfile::tempdir().unwrap();
         let packed = folder.path().join("docs.jsonl.gz");
@@ -278,8 +461,95 @@ mod tests {
         }
         sink.finish().unwrap();
         let corpus = Corpus::open(&[&packed], ReadOptions::default()).unwrap();
-        assert!(corpus.bytes().unwrap() > PLACES * PLACE_BYTES);
-        assert_eq!(entries(&corpus, corpus.bytes().unwrap()), [whole], "read from its beginning alone");
+        let total = corpus.bytes().unwrap();
+        assert!(total > PLACES * PLACE_BYTES);
+        let found = entries(&corpus, total);
+        assert_eq!(found.len(), PLACES as usize, "read on from its beginning");
+        assert!(found.iter().all(|entry| entry.guessed == 0.0 && entry.reads_on == (entry.offset > 0)));
+        let sampled = parts(&recipe("md5"), &corpus).unwrap();
+        let mut texts: Vec<&String> = sampled.iter().flat_map(|part| &part.texts).collect();
+        let count = texts.len();
+        texts.sort();
+        texts.dedup();
+        assert_eq!(texts.len(), count);
+        let covered: u64 = sampled.iter().map(|part| part.stands_for).sum();
+        assert!(covered <= total && total - covered < PLACES, "{covered} of {total}");
+        let ratio = documents(&corpus) / 200_000.0;
+        assert!((0.8..1.25).contains(&ratio), "{ratio}");
+    }
+
+    #[test]
+    fn a_compressed_file_is_read_on_and_what_lies_behind_is_a_guess() {
+        let folder = tempfile::tempdir().unwrap();
+        let packed = folder.path().join("docs.jsonl.gz");
+        let mut sink = Sink::create(&packed, Compression::Gzip).unwrap();
+        // Short documents, and then long ones.
+        let (mut counted, mut written) = (0, 0);
+        while written < 12 << 20 {
+            let words: Vec<String> = (0..if written < 4_500_000 { 20 } else { 300 })
+                .map(|word| format!("{:x}", lookalike_hash::mix(counted * 1000 + word)))
+                .collect();
+            let line = format!("{{\"text\":\"{}\"}}", words.join(" "));
+            writeln!(sink, "{line}").unwrap();
+            written += line.len();
+            counted += 1;
+        }
+        sink.finish().unwrap();
+        let corpus = Corpus::open(&[&packed], ReadOptions::default()).unwrap();
+        let total = corpus.bytes().unwrap();
+        assert!(total < READ_ON, "{total}");
+        let ratio = documents(&corpus) / counted as f64;
+        assert!((0.8..1.25).contains(&ratio), "{ratio}");
+        let shard = &corpus.shards()[0];
+        let offsets: Vec<u64> = (0..4).map(|place| place * READ_ON).collect();
+        let far = entries_of(0, shard, corpus.options(), 4 * READ_ON, &offsets);
+        let reached: Vec<u64> = far.iter().map(|entry| entry.offset).collect();
+        assert_eq!(reached, [0, READ_ON / 4, READ_ON / 2, READ_ON / 4 * 3]);
+        assert!(far.iter().all(|entry| entry.guessed == 0.75));
+    }
+
+    #[cfg(feature = "parquet")]
+    #[test]
+    fn rows_of_all_lengths_in_one_row_group_count_by_their_share() {
+        use lookalike_corpus::write::rows::{Cell, Column, Kind, RowFormat, RowWriter};
+        const COLUMNS: &[Column] = &[Column::new("id", Kind::Text), Column::new("text", Kind::Text)];
+        let folder = tempfile::tempdir().unwrap();
+        let table = folder.path().join("docs.parquet");
+        let mut rows = RowWriter::create(&table, RowFormat::Parquet, COLUMNS, "").unwrap();
+        // Long texts, and then many short ones.
+        let (mut count, mut bytes) = (0_u64, 0_u64);
+        while count < 6000 {
+            let words: Vec<String> = (0..if count < 400 { 600 } else { 4 })
+                .map(|word| format!("{:x}", lookalike_hash::mix(count * 1000 + word)))
+                .collect();
+            let text = words.join(" ");
+            rows.push(&[Cell::Text(&count.to_string()), Cell::Text(&text)]).unwrap();
+            (count, bytes) = (count + 1, bytes + text.len() as u64);
+        }
+        rows.finish().unwrap();
+        let corpus = Corpus::open(&[&table], ReadOptions::default()).unwrap();
+        let parts = parts(&recipe("md5"), &corpus).unwrap();
+        let estimated: f64 = parts.iter().map(|part| part.of_input(part.seen + part.unseen)).sum();
+        near(estimated, bytes as usize);
+        near(parts.iter().map(|part| part.of_input(part.documents)).sum(), count as usize);
+        let held: u64 = parts.iter().map(|part| part.seen).sum();
+        assert!(held <= PLACES * TEXT_BYTES, "{held}");
+    }
+
+    #[test]
+    fn texts_are_thinned_out_evenly() {
+        let mut texts = ThinnedTexts::new(100);
+        for number in 0..1000 {
+            let text = texts.keeps_next().then(|| number.to_string());
+            texts.add(10, text);
+        }
+        let numbers: Vec<u64> = texts.kept.iter().map(|(text, _)| text.parse().unwrap()).collect();
+        assert!((5..=10).contains(&numbers.len()), "{numbers:?}");
+        assert!(numbers.iter().enumerate().all(|(index, &number)| number == index as u64 * texts.stride));
+        assert_eq!((texts.bytes, texts.all_bytes), (10 * numbers.len() as u64, 10_000));
+        let mut one = ThinnedTexts::new(100);
+        one.add(1000, Some("long".to_owned()));
+        assert_eq!(one.kept.len(), 1, "of one document too long all is looked at");
     }
 
     #[test]

@@ -519,7 +519,7 @@ impl SketchWorker {
         if batch.bytes() < HEAVY {
             return work(&mut self.lines, &mut self.buffers);
         }
-        ctx.budget.admit_document(batch.weight() as u64)?;
+        ctx.budget.admit_document(batch.spooled_weight() as u64)?;
         // Also where the lock is poisoned: the error holds the guard, and for as long.
         let _turn = heavy.lock();
         let done = work(&mut self.lines, &mut self.buffers);
