@@ -1,25 +1,41 @@
 //! Messages on standard error, for people or programs, in the form that `--progress` asks for.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{IsTerminal, StdoutLock, Write};
 use std::sync::OnceLock;
 
-use crate::progress::Style;
+use serde::Serialize;
 
-static STYLE: OnceLock<Style> = OnceLock::new();
+use crate::args::help::ERROR;
+use crate::progress::{Style, thousands};
 
-/// Sets the form of all messages from now on; only the first call counts.
-pub(crate) fn set_style(style: Style) {
-    let _ = STYLE.set(style);
+/// The form of messages, and whether there are any.
+#[derive(Debug, Clone, Copy)]
+struct Verbosity {
+    style: Style,
+    quiet: bool,
+}
+
+static VERBOSITY: OnceLock<Verbosity> = OnceLock::new();
+
+/// Sets the form of all messages from now on, and whether there are any; only the first call counts.
+pub(crate) fn set_style(style: Style, quiet: bool) {
+    let _ = VERBOSITY.set(Verbosity { style, quiet });
+}
+
+/// True with `--quiet`: errors are printed, and what a command is there for, and nothing else.
+pub(crate) fn is_quiet() -> bool {
+    VERBOSITY.get().is_some_and(|verbosity| verbosity.quiet)
 }
 
 fn style() -> Style {
-    STYLE.get().copied().unwrap_or(Style::Auto)
+    VERBOSITY.get().map_or(Style::Auto, |verbosity| verbosity.style)
 }
 
 /// Prints one message: an object with `message` where JSON is asked for, and nothing where silence is.
 pub(crate) fn print_message(line: impl Display) {
     match style() {
+        _ if is_quiet() => {}
         Style::None => {}
         Style::Json => print_line(object("message", &line)),
         Style::Auto | Style::Plain => print_line(line),
@@ -30,8 +46,40 @@ pub(crate) fn print_message(line: impl Display) {
 pub(crate) fn print_error(line: impl Display) {
     match style() {
         Style::Json => print_line(object("error", &line)),
-        Style::None | Style::Auto | Style::Plain => print_line(format_args!("lookalike: {line}")),
+        Style::None | Style::Auto | Style::Plain => {
+            let stderr = std::io::stderr();
+            let colour = if in_colour(stderr.is_terminal()) { ERROR } else { Default::default() };
+            print_line(format_args!("{colour}lookalike:{colour:#} {line}"));
+        }
     }
+}
+
+/// Decides whether something is written in colours: to a terminal, unless the variable `NO_COLOR` is set.
+pub(crate) fn in_colour(is_terminal: bool) -> bool {
+    is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Prints the counts of a finished command on standard output: one JSON object if that was asked for, else a table, which `--quiet`
+/// leaves out.
+pub(crate) fn print_counts(
+    as_json: bool,
+    counts: &impl Serialize,
+    table: impl FnOnce(&mut StdoutLock<'static>) -> std::io::Result<()>,
+) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        serde_json::to_writer_pretty(&mut out, counts)?;
+        return writeln!(out);
+    }
+    if is_quiet() { Ok(()) } else { table(&mut out) }
+}
+
+/// Writes a table of counts: a name and its number in each row.
+pub(crate) fn write_rows<'n>(
+    out: &mut impl Write,
+    rows: impl IntoIterator<Item = (&'n str, u64)>,
+) -> std::io::Result<()> {
+    rows.into_iter().try_for_each(|(name, number)| writeln!(out, "{name:<18}{:>14}", thousands(number)))
 }
 
 fn object(name: &str, line: &impl Display) -> serde_json::Value {

@@ -31,14 +31,19 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 
-use crate::console::{print_error, print_message};
+use crate::console::{print_error, print_line, print_message};
 use crate::exit::{Failure, Outcome};
 
 /// Runs the command that `arguments` (the program's own name first) ask for.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.len() <= 1 {
+        print_line(args::help::FIRST_STEPS.trim_end());
+        return exit::USAGE.into();
+    }
     let command = match args::Cli::read(arguments) {
         Ok((cli, style)) => {
-            console::set_style(style);
+            console::set_style(style, cli.quiet);
             cli.command
         }
         Err(error) => {

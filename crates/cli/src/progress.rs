@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 pub use lookalike::report::thousands;
 use lookalike::walk::Watch;
 
-use crate::console::print_line;
+use crate::console::{is_quiet, print_line};
 
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 const JSON_INTERVAL: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ pub enum Total {
 impl Progress {
     /// Begins to show what `watch` tells.
     pub fn show(style: Style, total: Total, watch: &Arc<Watch>) -> Self {
-        if style == Style::None {
+        if style == Style::None || is_quiet() {
             return Progress { done: None, thread: None };
         }
         let (done, ended) = mpsc::channel();

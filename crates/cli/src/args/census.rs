@@ -17,26 +17,28 @@ pub enum CensusCommand {
     /// the engine that is named.
     #[command(override_usage = "lookalike census size [OPTIONS] <ENGINE> --own <CORPUS>...")]
     Size(Box<CensusSizeArgs>),
-    /// Estimate how much search engines share, and how large they are beside each other
+    /// Estimate how much search engines share, and their relative sizes
     ///
     /// Pages are drawn from each engine and looked for in all others: by address where an engine can be asked for one, and by their
     /// eight rarest words unless that finds them. A page with almost the same words counts as the same.
     #[command(override_usage = "lookalike census compare [OPTIONS] <ENGINE> <ENGINE>... --own <CORPUS>...")]
     Compare(Box<CensusCompareArgs>),
-    /// Draw pages of a search engine, with the weights that make them a uniform sample
+    /// Draw pages of a search engine, weighed into a uniform sample
     ///
     /// A weight is how many pages a line stands for; together they are the pages that the queries reach. A page may come more than once.
     #[command(
         override_usage = "lookalike census sample [OPTIONS] <ENGINE> --own <CORPUS>... --output <FILE>"
     )]
     Sample(Box<CensusSampleArgs>),
-    /// Walk over a web graph: how many pages it has and what they are like, or why a walk cannot tell
+    /// Estimate how many pages a web graph has, by a walk over it
     ///
-    /// Pages are sampled by following links forth and back from seeds, and weighed by their neighbours. Whether the walk may be believed
-    /// is looked at first: walkers that see different worlds, or a world that keeps growing, give no answer, and the command fails.
+    /// Also what they are like, or why a walk cannot tell. Pages are sampled by following links forth and back from seeds, and weighed by
+    /// their neighbours. Whether the walk may be believed is looked at first: walkers that see different worlds, or a world that keeps
+    /// growing, give no answer, and the command fails.
     ///
     /// With --check, pages of the walk are looked for in a search engine: by address where it can be asked for one, and by their eight
-    /// rarest words unless that finds them. That gives the share of the graph's pages that the engine has. Nothing is asked where the walk gives no answer.
+    /// rarest words unless that finds them. That gives the share of the graph's pages that the engine has. Nothing is asked where the walk
+    /// gives no answer.
     #[command(override_usage = "lookalike census walk [OPTIONS] <GRAPH>")]
     Walk(Box<CensusWalkArgs>),
     /// Estimate the pages of the web from a recorded sample of addresses
@@ -60,9 +62,9 @@ fn results(text: &str) -> Result<usize, String> {
 /// Options of the commands that query engines: own documents, budgets, pacing, record and seed.
 #[derive(Debug, Clone, Args)]
 pub struct QueryArgs {
-    /// Your own documents, whose words are the queries: files, folders or patterns
+    /// Your own documents, whose words are the queries
     ///
-    /// The more they are like the engine's pages, the better; a few thousand are enough.
+    /// Files, folders or patterns. The more they are like the engine's pages, the better; a few thousand are enough.
     #[arg(long, value_name = "CORPUS", num_args = 1.., required = true)]
     pub own: Vec<OsString>,
 
@@ -70,7 +72,7 @@ pub struct QueryArgs {
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub own_documents: usize,
 
-    /// Most calls to each engine: searches, and questions for an address
+    /// Most calls to each engine: searches and questions for an address
     #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Asking")]
     pub calls: u64,
 
@@ -82,14 +84,16 @@ pub struct QueryArgs {
     #[arg(long, value_name = "N", value_parser = results, help_heading = "Asking")]
     pub limit: Option<usize>,
 
-    /// Least seconds between two calls, instead of what an engine's description says (1 over HTTP, else 0)
+    /// Least seconds between two calls
+    ///
+    /// By default what an engine's description says: 1 over HTTP, else 0.
     #[arg(long, value_name = "SECONDS", help_heading = "Asking")]
     pub delay: Option<f64>,
 
-    /// Record of every question and answer: a file for one engine, a folder for several
+    /// Record of all questions and answers, from which a stopped run goes on
     ///
-    /// The same command with the same record goes on where it was stopped, and asks nothing twice. A record is itself an engine:
-    /// transcript:FILE.
+    /// A file for one engine, a folder for several. The same command with the same record goes on where it was stopped, and asks nothing
+    /// twice. A record is itself an engine: transcript:FILE.
     #[arg(long, value_name = "PATH", help_heading = "Asking")]
     pub transcript: Option<PathBuf>,
 
@@ -111,7 +115,7 @@ pub struct QueryArgs {
 }
 
 /// Not as a comment, where brackets would be links.
-const ENGINE_HELP: &str = "The engine: [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript; or a path that shows what it is
+const ENGINE_HELP: &str = "The engine: a path, or [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript
 
 For http the path is a description in TOML: search = \"http://HOST/find?q={query}&n={limit}\", all = \" AND \", urls = \"results[*].url\" \
 (where the addresses are in the JSON that comes back), cap = 100 (most results it shows), and if they fit: any = \" OR \", \
@@ -121,7 +125,7 @@ delay = 1.0, secret_headers = {Authorization = \"VARIABLE\"}. Nobody is contacte
 /// `census size`
 #[derive(Debug, Args)]
 pub struct CensusSizeArgs {
-    /// The engine: [NAME=]KIND:PATH with a kind of tantivy, sqlite, http or transcript; or a path that shows what it is
+    /// The engine: a path, or KIND:PATH with a kind of tantivy, sqlite, http or transcript
     #[arg(value_name = "ENGINE", long_help = ENGINE_HELP)]
     pub engine: String,
 
@@ -135,7 +139,7 @@ pub struct CensusSizeArgs {
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub classes: usize,
 
-    /// Also ask for any of the most frequent words, whose count is a lower bound by the engine's own word
+    /// Also ask for the most frequent words, whose count is a lower bound
     #[arg(long)]
     pub lower_bound: bool,
 
@@ -162,14 +166,14 @@ pub struct CensusCompareArgs {
     #[command(flatten)]
     pub query: QueryArgs,
 
-    /// The size of the first engine, where it is known: the others follow from it
+    /// Size of the first engine, if it is known: the others follow from it
     #[arg(long, value_name = "PAGES")]
     pub known: Option<f64>,
 
-    /// Also say what Bharat and Broder and what Lawrence and Giles make of every engine beside the first
+    /// Also say what other published estimators make of the engines
     ///
-    /// For every engine but the first, each of the two spends as many calls again as --calls allows, on it and on the first; none
-    /// that is on record already.
+    /// Those of Bharat and Broder and of Lawrence and Giles. For every engine but the first, each of the two spends as many calls again as
+    /// --calls allows, on it and on the first; none that is on record already.
     #[arg(long)]
     pub baselines: bool,
 
@@ -189,7 +193,9 @@ pub struct CensusSampleArgs {
     #[command(flatten)]
     pub query: QueryArgs,
 
-    /// File for the pages, as JSON lines: url, weight, words, bytes; - is standard output
+    /// File for the pages; - is standard output
+    ///
+    /// JSON lines with url, weight, words and bytes.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 }
@@ -197,11 +203,11 @@ pub struct CensusSampleArgs {
 /// `census walk`
 #[derive(Debug, Args)]
 pub struct CensusWalkArgs {
-    /// The graph: a line `from to` for each link, with numbers or names, also compressed; or a BVGraph
+    /// The graph: lines with two pages, of which the first links to the second; or a BVGraph
     ///
-    /// Tabs, blanks or a comma stand between the two; lines that begin with # or % are skipped. A BVGraph is NAME.graph with
-    /// NAME.properties beside it, given with or without .graph; its pages are numbers from 0. Programs that were built without
-    /// --features full cannot read it, and say so.
+    /// Pages are numbers or names; the file may be compressed. Tabs, blanks or a comma stand between the two; lines that begin with # or %
+    /// are skipped. A BVGraph is NAME.graph with NAME.properties beside it, given with or without .graph; its pages are numbers from 0.
+    /// Programs that were built without --features full cannot read it, and say so.
     #[arg(value_name = "GRAPH")]
     pub graph: PathBuf,
 
@@ -209,7 +215,7 @@ pub struct CensusWalkArgs {
     #[arg(long)]
     pub names: bool,
 
-    /// Pages to begin with, one in each line; without it, pages of the graph at random
+    /// Pages to begin with, one in each line; else random ones
     #[arg(long, value_name = "FILE", conflicts_with = "uniform_seeds")]
     pub seeds: Option<PathBuf>,
 
@@ -217,7 +223,7 @@ pub struct CensusWalkArgs {
     #[arg(long, value_name = "N", default_value_t = 512)]
     pub uniform_seeds: usize,
 
-    /// Method of the walk
+    /// Way to walk
     ///
     /// An answer takes 400 seeds and 1,400 probes (7,000 fetches) at least, or most of the graph. Webwalker and henzinger are single walks
     /// for study: they answer with --anyway only.
@@ -228,7 +234,9 @@ pub struct CensusWalkArgs {
     #[arg(long, value_name = "R", default_value_t = 3)]
     pub backlinks: usize,
 
-    /// Most different pages asked for, one in five of them to probe whether the walk has seen enough
+    /// Most different pages to ask for
+    ///
+    /// One in five of them is to probe whether the walk has seen enough.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub fetches: u64,
 
@@ -236,7 +244,9 @@ pub struct CensusWalkArgs {
     #[arg(long, value_name = "FILE")]
     pub nodes: Option<PathBuf>,
 
-    /// A field of --nodes whose mean over all pages is estimated; true counts 1, FIELD=VALUE is the share with that value
+    /// Field of --nodes whose mean over all pages is estimated
+    ///
+    /// true counts 1; FIELD=VALUE is the share of pages with that value.
     #[arg(long, value_name = "FIELD", requires = "nodes")]
     pub field: Vec<String>,
 
@@ -244,9 +254,10 @@ pub struct CensusWalkArgs {
     #[arg(long)]
     pub bow_tie: bool,
 
-    /// Also tell how fast a single walker forgets where it began: the gap between the first two eigenvalues of its walk
+    /// Also tell how fast a single walker forgets where it began
     ///
-    /// Worked out from all links, so that it takes minutes on graphs of millions; at most 10 million links.
+    /// The gap between the first two eigenvalues of its walk. Worked out from all links, so that it takes minutes on graphs of millions; at
+    /// most 10 million links.
     #[arg(long)]
     pub gap: bool,
 
@@ -262,18 +273,23 @@ pub struct CensusWalkArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Look for pages of the walk in this engine, [NAME=]KIND:PATH: what share of the graph's pages does it have?
+    /// Engine to look for pages of the walk in
+    ///
+    /// A path, or [NAME=]KIND:PATH: the share of the graph's pages that it has is estimated.
     #[arg(long, value_name = "ENGINE", help_heading = "Checking")]
     pub check: Option<String>,
 
-    /// Texts of the graph's pages, each with its name in the graph as id or address: files, folders or patterns
+    /// Texts of the graph's pages: files, folders or patterns
     ///
-    /// Pages without a text are left out. Only words of pages that the walk met are kept: some 6 KB for a page of 300 different
-    /// words. Not needed for engines that can be asked for an address; pages that they have under another one then count as missing.
+    /// Each has its name in the graph as id or address. Pages without a text are left out. Only words of pages that the walk met are kept:
+    /// some 6 KB for a page of 300 different words. Not needed for engines that can be asked for an address; pages that they have under
+    /// another one then count as missing.
     #[arg(long, value_name = "CORPUS", num_args = 1.., requires = "check", help_heading = "Checking")]
     pub pages: Vec<OsString>,
 
-    /// Most calls to the engine; a page takes one or two, and at most five pages are fetched for it
+    /// Most calls to the engine; a page takes one or two
+    ///
+    /// At most five pages are fetched for it.
     #[arg(long, value_name = "N", default_value_t = 2_000, requires = "check", help_heading = "Checking")]
     pub calls: u64,
 
@@ -281,11 +297,13 @@ pub struct CensusWalkArgs {
     #[arg(long, value_name = "N", value_parser = results, requires = "check", help_heading = "Checking")]
     pub limit: Option<usize>,
 
-    /// Least seconds between two calls, instead of what the engine's description says (1 over HTTP, else 0)
+    /// Least seconds between two calls
+    ///
+    /// By default what the engine's description says: 1 over HTTP, else 0.
     #[arg(long, value_name = "SECONDS", requires = "check", help_heading = "Checking")]
     pub delay: Option<f64>,
 
-    /// Record of every question and answer, from which the same command goes on where it was stopped
+    /// Record of all questions and answers, from which a stopped run goes on
     #[arg(long, value_name = "FILE", requires = "check", help_heading = "Checking")]
     pub transcript: Option<PathBuf>,
 
@@ -352,6 +370,10 @@ pub struct CensusIndexArgs {
     /// Folder or file of the new index
     #[arg(short, long, value_name = "PATH")]
     pub output: PathBuf,
+
+    /// Print the counts as one JSON object instead of a line
+    #[arg(long)]
+    pub json: bool,
 
     /// Engine that the index is for
     #[arg(long, value_name = "KIND", default_value = "sqlite")]

@@ -52,7 +52,9 @@ pub struct IndexCreateArgs {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// Documents that methods learn from which must know a collection: words that are common, shingles that repeat
+    /// Documents to learn from, for methods that must know a collection
+    ///
+    /// Some methods ask which words are common, or which shingles repeat.
     #[arg(long, value_name = "INPUT")]
     pub learn: Vec<OsString>,
 
@@ -78,11 +80,13 @@ pub struct IndexCreateArgs {
 /// Options for writing to an index.
 #[derive(Debug, Clone, Args)]
 pub struct WritingArgs {
-    /// Wait for the disk: what was acknowledged then survives a power failure, too
+    /// Wait for the disk: what was acknowledged survives power loss, too
     #[arg(long, help_heading = "Work")]
     pub sync: bool,
 
-    /// Approximate size of the documents that are kept in memory and in the log before they become a segment
+    /// Size of documents in memory and in the log before they become a segment
+    ///
+    /// A segment is an immutable part of an index; the log has what is in none yet.
     #[arg(long, value_name = "SIZE", default_value = "32M", help_heading = "Work", value_parser = size)]
     pub tail: u64,
 }
@@ -102,17 +106,25 @@ pub struct IndexAddArgs {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// Files, folders, patterns, addresses, or - for standard input; read as the index was told to
+    /// Files, folders, patterns, addresses, or - for standard input
+    ///
+    /// Read by the options that the index was made with.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
-    /// A document takes the place of one with its id and other words
+    /// Replace documents that are there with the same id and other words
     #[arg(long)]
     pub replace: bool,
 
-    /// Write one line of JSON for each document to this file: new, or removed for which one; - is standard output
+    /// File for a line of JSON about each document: new, or removed for which
+    ///
+    /// - is standard output.
     #[arg(long, value_name = "FILE")]
     pub verdicts: Option<PathBuf>,
+
+    /// Print the counts as one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
 
     /// Options for writing to the index.
     #[command(flatten)]
@@ -138,7 +150,7 @@ pub struct IndexQueryArgs {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// Files, folders, patterns, addresses, or - for lines of JSON on standard input, each answered at once
+    /// Files, folders, patterns, addresses, or - for lines of JSON, each answered at once
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<OsString>,
 
@@ -166,6 +178,10 @@ pub struct IndexRemoveArgs {
     #[arg(long, value_name = "FILE")]
     pub ids_from: Option<PathBuf>,
 
+    /// Print the counts as one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
+
     /// Options for writing to the index.
     #[command(flatten)]
     pub writing: WritingArgs,
@@ -181,6 +197,10 @@ pub struct IndexMergeArgs {
     /// The others; without any, the index itself becomes one segment
     #[arg(value_name = "OTHER")]
     pub others: Vec<PathBuf>,
+
+    /// Print the counts as one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
 
     /// Options for writing to the index.
     #[command(flatten)]

@@ -22,12 +22,39 @@ use crate::progress::Style;
 /// Options that define which documents are near-duplicates.
 #[derive(Debug, Clone, Args)]
 pub struct MatchArgs {
-    /// Method that proposes pairs; given several times, pairs that any of them proposes
+    /// Least similarity of near-duplicates, from 0 to 1
     ///
-    /// Parameters stand behind a colon, as in simhash:n=3+5,k=3,blocks=4 or minhash:values=256,family=classic.
-    /// lookalike methods lists them all.
+    /// A pair counts when its similarity, measured on both texts, is this or more; 1 means equal shingles.
+    #[arg(long, value_name = "T", default_value = "0.8", help_heading = "Matching", value_parser = threshold)]
+    pub threshold: Threshold,
+
+    /// Length of a shingle, a sequence of N consecutive words
+    ///
+    /// Documents are compared by the shingles that both have. 1 means the set of words.
+    #[arg(long, value_name = "N", default_value = "5", help_heading = "Matching", value_parser = positive)]
+    pub shingle: NonZeroUsize,
+
+    /// Measure: jaccard, containment, cosine, cosine-tf or edit
+    ///
+    /// A measure of similarity goes from 0 to 1. Of two sets of shingles, jaccard is the shared ones over all, containment the shared ones
+    /// over those of one document, cosine the shared ones over the geometric mean of both sizes; cosine-tf counts each shingle as often as
+    /// it occurs. edit compares the letters of both texts in their order, without shingles.
+    #[arg(long, value_name = "M", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
+    pub similarity: Similarity,
+
+    /// Method that proposes pairs; see lookalike methods
+    ///
+    /// Given several times, pairs count that any of them proposes. Parameters stand behind a colon, as in simhash:n=3+5,k=3,blocks=4 or
+    /// minhash:values=256,family=classic. lookalike methods lists them all, lookalike methods NAME explains one.
     #[arg(long, value_name = "METHOD", default_value = "minhash", help_heading = "Matching")]
     pub method: Vec<String>,
+
+    /// Wanted probability that a pair right at the threshold is proposed
+    ///
+    /// Recall is the share of all near-duplicates that are found. Pairs above the threshold are proposed more often. More recall takes
+    /// more time and disk; the method exact misses nothing.
+    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = request::recall)]
+    pub recall: f64,
 
     /// Pairs to take of several methods: of any or of all
     #[arg(
@@ -43,35 +70,25 @@ pub struct MatchArgs {
     #[arg(long, value_name = "METHOD", help_heading = "Matching")]
     pub filter: Option<String>,
 
-    /// Words and how common they are, from lookalike lexicon; else methods that weigh words count them in the input
+    /// Lexicon to use: words and how common they are, counted by lookalike lexicon
+    ///
+    /// Without it, methods that weigh words count them in the input.
     #[arg(long, value_name = "FILE", help_heading = "Matching")]
     pub lexicon: Option<PathBuf>,
 
-    /// Similarity measure: jaccard, containment, cosine, cosine-tf or edit
-    #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
-    pub similarity: Similarity,
-
-    /// Words per shingle that it is measured on; 1 means the set of words
-    #[arg(long, value_name = "N", default_value = "5", help_heading = "Matching", value_parser = positive)]
-    pub shingle: NonZeroUsize,
-
-    /// Least similarity of near-duplicates
-    #[arg(long, value_name = "T", default_value = "0.8", help_heading = "Matching", value_parser = threshold)]
-    pub threshold: Threshold,
-
-    /// Wanted probability that a pair right at the threshold is proposed
-    #[arg(long, value_name = "R", default_value = "0.98", help_heading = "Matching", value_parser = request::recall)]
-    pub recall: f64,
-
-    /// Count pairs by the word of the method alone, without measuring them
+    /// Report every pair that the method accepts, without measuring it
     #[arg(long, help_heading = "Matching")]
     pub unverified: bool,
 
-    /// Compare documents only with those that have the same value in this field; @host is the host of the address
+    /// Compare only documents with the same value in this field
+    ///
+    /// @host is the host of the address.
     #[arg(long, value_name = "FIELD", help_heading = "Matching")]
     pub within: Option<String>,
 
-    /// Larger groups of documents with a common key do not propose all of their pairs
+    /// Largest group of documents with a common key that proposes all of its pairs
+    ///
+    /// Larger ones, giant groups, propose about as many pairs as they have documents.
     #[arg(long, value_name = "N", help_heading = "Matching", value_parser = positive)]
     pub max_group: Option<NonZeroUsize>,
 
@@ -79,19 +96,9 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = super::whole)]
     pub seed: u64,
 
-    /// Storage of the data that candidates are measured by: disk keeps it, none reads their documents again, auto does what is faster
+    /// Replay the recipe of an earlier run, its recipe.toml
     ///
-    /// auto reads JSON lines again where they lie in files that are not compressed, and keeps the data of everything else.
-    #[arg(
-        long,
-        value_name = "WHERE",
-        default_value = "auto",
-        help_heading = "Work",
-        hide_possible_values = true
-    )]
-    pub spool: SpoolArg,
-
-    /// Replay the recipe of an earlier run (its recipe.toml), instead of the options above
+    /// A recipe is all settings that decide about results; it stands in place of the options of matching and reading.
     #[arg(
         long,
         value_name = "FILE",
@@ -114,16 +121,29 @@ pub struct MatchArgs {
     /// The options that were typed, which a preset leaves as they are.
     #[arg(skip)]
     pub given: GivenOptions,
+
+    /// Storage of what candidate pairs are measured by: disk, none or auto
+    ///
+    /// disk keeps it beside the results until these are there, none reads the documents again, auto does what is faster: it reads JSON
+    /// lines again where they lie in files that are not compressed, and keeps the data of everything else.
+    #[arg(
+        long,
+        value_name = "WHERE",
+        default_value = "auto",
+        help_heading = "Work",
+        hide_possible_values = true
+    )]
+    pub spool: SpoolArg,
 }
 
 /// The order in which documents are taken.
 #[derive(Debug, Clone, Args)]
 pub struct OrderArgs {
-    /// Take documents in the order of this field, not of the input; id orders them by their ids
+    /// Take documents in the order of this field, not of the input
     ///
-    /// Values are compared as numbers if all of them are numbers, else as bytes; documents without one come last. What is alike is in the
-    /// order of ids, as bytes, then of the input. Results are those of a corpus that was sorted so: n counts in this order, and the first is
-    /// the first in it.
+    /// id orders them by their ids. Values are compared as numbers if all of them are numbers, else as bytes; documents without one come
+    /// last. What is alike is in the order of ids, as bytes, then of the input. Results are those of a corpus that was sorted so: n counts
+    /// in this order, and the first is the first in it.
     #[arg(long, value_name = "FIELD", help_heading = "Matching", conflicts_with = "recipe", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     pub order_field: Option<String>,
 }
@@ -199,7 +219,9 @@ pub struct StartArgs {
     #[arg(long, help_heading = "Work")]
     pub force: bool,
 
-    /// Leave out files that cannot be read, and count them, instead of refusing to begin
+    /// Leave out files that cannot be read, and count them
+    ///
+    /// Without it a job refuses to begin.
     #[arg(long, help_heading = "Work")]
     pub skip_unreadable: bool,
 }
@@ -260,30 +282,36 @@ pub struct DedupArgs {
     #[arg(short, long, value_name = "DIR", required_unless_present_any = ["sample", "plan"])]
     pub output: Option<PathBuf>,
 
-    /// Remove what is in another corpus, too; give it once for each file, folder or pattern; or what is in an index
-    #[arg(long, value_name = "CORPUS|INDEX")]
+    /// Also remove what another corpus, or an index, has
+    ///
+    /// Given once for each file, folder or pattern of the other corpus, or once for an index. Its own documents stay as they are.
+    #[arg(long, value_name = "OTHER")]
     pub against: Vec<OsString>,
 
-    /// Names of fields in the other corpus where they differ, such as text=body,id=key
+    /// Names of fields in the other corpus, such as text=body,id=key
     ///
     /// Before the = stands id, text, html or url, or a field that --within, --keep or --order-field names.
     #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', requires = "against", conflicts_with = "recipe", value_parser = other_field)]
     pub against_fields: Vec<(String, String)>,
 
-    /// Add all documents to an index, with what became of them; it is made if it is not there
+    /// Add all documents to an index, with what became of them
     ///
-    /// Given the same index by --against, a corpus that comes in parts is deduplicated part by part as if it had come at once.
+    /// It is made if it is not there. Given the same index by --against, a corpus that comes in parts is deduplicated part by part as if it
+    /// had come at once.
     #[arg(long, value_name = "INDEX")]
     pub into: Option<PathBuf>,
 
-    /// Document to keep among near-duplicates: first, longest, shortest, field:NAME or field:NAME:desc
+    /// One to keep: first, longest, shortest or field:NAME
+    ///
+    /// The document of near-duplicates that stays: the first of the input, the one with most or fewest words, or the one with the lowest
+    /// value of a field (field:NAME:desc: the highest).
     #[arg(long, value_name = "WHICH", default_value = "first", value_parser = keep, conflicts_with = "recipe")]
     pub keep: Keep,
 
     /// Clustering rule: star or components
     ///
-    /// star removes a document only for a kept one that it is similar to; components removes all but one of
-    /// documents that hang together through others.
+    /// star removes a document only for a kept one, its witness, that it is similar to; components removes all but one of
+    /// documents that hang together through others, so that a witness may be less similar.
     #[arg(
         long,
         value_name = "RULE",
@@ -297,11 +325,15 @@ pub struct DedupArgs {
     #[command(flatten)]
     pub order: OrderArgs,
 
-    /// Copy the input shards: none, kept or removed
+    /// Copies of the input: kept, removed or none
+    ///
+    /// kept: its files without the removed documents, in kept/. removed: its files with these alone, in removed/.
     #[arg(long, value_name = "WHAT", default_value = "none", hide_possible_values = true)]
     pub write: WriteArg,
 
-    /// Kept records carry their cluster and its size; with --write kept
+    /// Give copied records their cluster and its size, with --write kept
+    ///
+    /// A cluster is a kept document with those that were removed for it.
     #[arg(long)]
     pub annotate: bool,
 
@@ -309,9 +341,16 @@ pub struct DedupArgs {
     #[arg(long, value_name = "FORMAT", default_value = "jsonl", hide_possible_values = true)]
     pub format: TableFormat,
 
-    /// Say from a sample what the run will take and find, and write nothing
+    /// Say from a sample how long it takes and how much goes; write nothing
     #[arg(long)]
     pub plan: bool,
+
+    /// Print the counts of summary.json instead of a table
+    ///
+    /// The counts of the run as one JSON object on standard output, as the folder of the results has them. With --sample, recall and precision
+    /// stand beside them; with --plan it is the forecast.
+    #[arg(long)]
+    pub json: bool,
 
     /// Options of matching: methods, similarity and threshold.
     #[command(flatten)]
@@ -341,6 +380,10 @@ pub struct LexiconArgs {
     /// File for the lexicon
     #[arg(short, long, value_name = "FILE", required = true)]
     pub output: Option<PathBuf>,
+
+    /// Print the counts as one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
 
     /// Threads, memory, progress and the limit on rejected records.
     #[command(flatten)]
@@ -408,15 +451,22 @@ pub struct PairsArgs {
     #[command(flatten)]
     pub input: InputArgs,
 
-    /// File for the pairs: .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet
+    /// File for the pairs, .jsonl or .parquet
     ///
-    /// Beside it, a folder with .job behind its name holds the recipe, the counts and what was rejected.
+    /// .jsonl may have .gz, .zst, .bz2, .xz or .lz4 behind it. Beside it, a folder with .job behind its name holds the recipe, the counts
+    /// and what was rejected.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
-    /// Write all measured pairs, also those below the threshold
+    /// Also write measured pairs below the threshold
     #[arg(long)]
     pub all: bool,
+
+    /// Print the counts of summary.json instead of a table
+    ///
+    /// The counts of the run as one JSON object on standard output, as the folder of the results has them.
+    #[arg(long)]
+    pub json: bool,
 
     /// The order.
     #[command(flatten)]

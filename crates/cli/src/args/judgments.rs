@@ -74,13 +74,17 @@ pub struct JudgmentsStatsArgs {
 /// Output files: the lists without near-duplicates, and the list of what was removed.
 #[derive(Debug, Clone, Args)]
 pub struct OutputArgs {
-    /// File for what stays; of several inputs, a folder for files of their names
+    /// File for what stays; of several inputs, a folder
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
 
-    /// File for what went, as JSON lines: for which topic, and for which document that stays
+    /// File for what went: of which topic, and for which document
     #[arg(long, value_name = "FILE")]
     pub removed: Option<PathBuf>,
+
+    /// Print the counts as one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// The source of near-duplicates: known groups, or a corpus to find them in.
@@ -99,7 +103,7 @@ pub struct NearArgs {
     )]
     pub groups: Option<PathBuf>,
 
-    /// Find them: read the documents from these files, folders or patterns
+    /// Corpus to find them in: files, folders or patterns
     ///
     /// Only documents that the lists name are compared, by the options below; --shingle 1 means that sets of words are. A folder
     /// with .job behind the name of OUT holds them and the results of dedup.
@@ -145,11 +149,15 @@ pub struct JudgmentsDedupArgs {
     #[command(flatten)]
     pub outputs: OutputArgs,
 
-    /// File for judgments that went and said something else than those that stay
+    /// File for judgments that went and said something else
+    ///
+    /// Something else than those that stay.
     #[arg(long, value_name = "FILE")]
     pub conflicts: Option<PathBuf>,
 
-    /// Document of a group that stays for a topic: first or lowest-name
+    /// Document that stays for a topic: first or lowest-name
+    ///
+    /// Of a group, the one that a file names first, or the one whose name sorts first.
     #[arg(long, value_name = "WHICH", default_value = "first", hide_possible_values = true)]
     pub keep: KeepArg,
 
@@ -167,7 +175,9 @@ pub struct JudgmentsDedupArgs {
 /// `runs dedup`
 #[derive(Debug, Args)]
 pub struct RunsDedupArgs {
-    /// Files of runs (topic Q0 document rank score tag), also compressed, or - for standard input
+    /// Files of runs, also compressed, or - for standard input
+    ///
+    /// Lines are those of TREC: topic Q0 document rank score tag.
     #[arg(value_name = "RUN", required = true)]
     pub files: Vec<PathBuf>,
 

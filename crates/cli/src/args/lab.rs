@@ -15,7 +15,7 @@ use super::{InputArgs, positive, whole};
 /// The commands of the lab.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Run methods side by side on a corpus: recall, precision, agreement, coverage, speed
+    /// Run methods side by side: recall, precision, agreement, speed
     ///
     /// Each method accepts pairs by its own word. All those pairs are measured, or a sample of them; recall is the share of
     /// near-duplicates that a method finds.
@@ -67,14 +67,15 @@ pub struct LabCompareArgs {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub methods: String,
 
-    /// Definition of a near-duplicate: a similarity, words per shingle, and a threshold
+    /// Definition of a near-duplicate: MEASURE/SHINGLE:THRESHOLD
     ///
-    /// Such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of words), cosine/1:0.9 or cosine-tf:0.9. All are measured on
-    /// words of --profile, but edit on those of yandex, as its paper does, unless --profile names another than web.
+    /// A measure of similarity, words per shingle, and the least similarity, such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of
+    /// words), cosine/1:0.9 or cosine-tf:0.9. All are measured on words of --profile, but edit on those of yandex, as its paper does,
+    /// unless --profile names another than web.
     #[arg(long, value_name = "TRUTH", default_value = "jaccard/5:0.8", value_parser = truth)]
     pub truth: Truth,
 
-    /// Reference set of recall: union or exact
+    /// Near-duplicates that recall is a share of: union or exact
     ///
     /// union: the near-duplicates that some method finds. exact: all that there are, by the exact join, which jaccard,
     /// cosine and containment have.
@@ -85,7 +86,9 @@ pub struct LabCompareArgs {
     #[arg(long, value_name = "N", default_value = "200000", value_parser = positive)]
     pub most_measured: NonZeroUsize,
 
-    /// Number of random pairs for people to judge, in review.jsonl; lookalike lab review shows them
+    /// Pairs for people to judge, in review.jsonl
+    ///
+    /// Random ones; lookalike lab review shows them.
     #[arg(long, value_name = "N", default_value = "100", value_parser = whole)]
     pub review: u64,
 
@@ -134,27 +137,29 @@ pub struct TuneArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Wanted share of the near-duplicates that are found
+    /// Recall to reach: the share of near-duplicates that are found
     #[arg(long, value_name = "R", default_value = "0.95", value_parser = goal)]
     pub recall: f64,
 
-    /// Wanted share of near-duplicates among what is found
+    /// Precision to reach: the share of near-duplicates among what is found
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = goal)]
     pub precision: f64,
 
-    /// Similarity measure: jaccard, containment or cosine
-    #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", value_parser = super::job::similarity)]
+    /// Measure: jaccard, containment or cosine
+    #[arg(long, value_name = "M", default_value = "jaccard", value_parser = super::job::similarity)]
     pub similarity: Similarity,
 
-    /// Words per shingle that it is measured on; 1 means the set of words
+    /// Length of a shingle, a sequence of N consecutive words
     #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
-    /// Least similarity of near-duplicates
+    /// Least similarity of near-duplicates, from 0 to 1
     #[arg(long, value_name = "T", default_value = "0.8", value_parser = super::job::threshold)]
     pub threshold: Threshold,
 
-    /// Try at most N documents, drawn so that near-duplicates stay together
+    /// Most documents to try methods on
+    ///
+    /// They are drawn so that near-duplicates stay together.
     #[arg(long, value_name = "N", default_value = "20000", value_parser = positive)]
     pub documents: NonZeroUsize,
 
@@ -186,7 +191,9 @@ pub struct CheckArgs {
     #[arg(value_name = "INPUT")]
     pub inputs: Vec<OsString>,
 
-    /// Check at most N documents, drawn so that near-duplicates stay together
+    /// Most documents to look at
+    ///
+    /// They are drawn so that near-duplicates stay together.
     #[arg(long, value_name = "N", default_value = "50000", value_parser = positive)]
     pub documents: NonZeroUsize,
 
@@ -222,13 +229,15 @@ pub struct ExperimentArgs {
     #[arg(short, long, value_name = "DIR", required_if_eq("all", "true"))]
     pub output: Option<PathBuf>,
 
-    /// Corpus to look at; give it once for each file, folder or pattern
+    /// Your own corpus; given once for each file, folder or pattern
     ///
     /// By default a known collection of --data that suits the experiment, else a generated one.
     #[arg(long, value_name = "INPUT")]
     pub corpus: Vec<OsString>,
 
-    /// Folder of known collections (reuters, spam, revisions, two-crawls); ../shared/data if it is there
+    /// Folder of known collections
+    ///
+    /// It has folders reuters, spam, revisions and two-crawls. By default ../shared/data, if it is there.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
@@ -258,7 +267,9 @@ pub struct ExperimentArgs {
 /// `lab review`
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
-    /// The pairs, as JSON lines: n, a, b, similarity, methods, text_a and text_b
+    /// The pairs: review.jsonl of lookalike lab compare or transfer
+    ///
+    /// JSON lines with n, a, b, similarity, methods, text_a and text_b.
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
 

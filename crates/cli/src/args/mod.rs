@@ -3,10 +3,12 @@
 mod bench;
 mod census;
 mod check;
+pub mod help;
 mod index;
 mod job;
 mod judgments;
 mod lab;
+mod program;
 mod serve;
 mod two_corpora;
 mod urls;
@@ -48,6 +50,7 @@ pub use judgments::{
     QrelsArgs, RunsCommand, RunsDedupArgs,
 };
 pub use lab::{CheckArgs, ExperimentArgs, LabCommand, LabCompareArgs, PoolArg, ReviewArgs, TuneArgs};
+pub use program::{CompletionsArgs, ManArgs, ShellArg};
 pub use serve::{LogArg, ServeArgs};
 pub use two_corpora::{CompareArgs, SegmentArg, TransferArgs, right_segments};
 pub use urls::{MatchingArg, SnapshotArgs, UrlsArgs};
@@ -62,12 +65,23 @@ pub struct Cli {
     /// The command to run.
     #[command(subcommand)]
     pub command: Command,
+
+    /// Print errors only: no progress, no messages, no counts
+    ///
+    /// Results that a command is there to print still come: documents, answers, estimates, and the object of --json.
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
 }
 
 impl Cli {
+    /// The whole command line, with its help arranged.
+    pub fn arranged() -> clap::Command {
+        help::arrange(Self::command())
+    }
+
     /// Reads what was typed, and how progress is to be shown.
     pub fn read(arguments: impl IntoIterator<Item = OsString>) -> Result<(Self, Style), clap::Error> {
-        let mut command = Self::command();
+        let mut command = Self::arranged();
         let matches = command.try_get_matches_from_mut(arguments)?;
         let mut deepest = &matches;
         while let Some((_, further)) = deepest.subcommand() {
@@ -93,11 +107,18 @@ fn given_options(matches: &ArgMatches) -> GivenOptions {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Find near-duplicates inside a corpus and keep one of each
+    ///
+    /// Two documents are near-duplicates when enough of their shingles, the sequences of a few words, are the same. Every removed document
+    /// has a witness: a kept document that it was measured against, with a similarity at or above the threshold. The folder
+    /// has removed.jsonl, clusters.jsonl, rejected.jsonl (what could not be read), summary.json with all counts, recipe.toml to
+    /// do the same again, and report.html to judge it by. A job that was stopped goes on with the same command.
     #[command(
         override_usage = "lookalike dedup [OPTIONS] --output <DIR> <INPUT>...\n       lookalike dedup [OPTIONS] --sample"
     )]
     Dedup(Box<DedupArgs>),
     /// Write every near-duplicate pair with its measured similarity
+    ///
+    /// Two documents are near-duplicates when enough of their shingles, the sequences of a few words, are the same.
     #[command(
         override_usage = "lookalike pairs [OPTIONS] --output <FILE> <INPUT>...\n       lookalike pairs [OPTIONS] --output <FILE> --sample"
     )]
@@ -132,7 +153,7 @@ pub enum Command {
         override_usage = "lookalike urls [OPTIONS] --output <DIR> <LEFT>... --with <RIGHT>... [--with <RIGHT>...]..."
     )]
     Urls(Box<UrlsArgs>),
-    /// Keep documents on disk, and say of others what they are near-duplicates of
+    /// Keep documents on disk, and find what others are near-duplicates of
     #[command(subcommand, arg_required_else_help = true)]
     Index(IndexCommand),
     /// Count the words of a corpus, for methods that weigh them
@@ -149,36 +170,48 @@ pub enum Command {
     ///
     /// lookalike dedup --preset NAME works by one. What is shown can be written to a file, changed, and given to --recipe.
     Presets(PresetsArgs),
-    /// Count relevance judgments, and keep one of each near-duplicate among them
+    /// Count relevance judgments, and keep one of each near-duplicate
     #[command(subcommand, arg_required_else_help = true)]
     Judgments(JudgmentsCommand),
     /// Keep one of each near-duplicate in ranked results
     #[command(subcommand, arg_required_else_help = true)]
     Runs(RunsCommand),
-    /// Estimate how large search engines are and how much they share, and draw fair samples of pages
+    /// Estimate how large search engines are, and how much they share
     #[command(subcommand, arg_required_else_help = true)]
     Census(CensusCommand),
-    /// Measure methods on a corpus
+    /// Measure methods on a corpus, and choose by goal
     #[command(subcommand, arg_required_else_help = true)]
     Lab(LabCommand),
     /// Look at, convert, make and patch corpora
     #[command(subcommand, arg_required_else_help = true)]
     Corpus(CorpusCommand),
-    /// Show two documents word by word: what they share and what not
-    Diff(DiffArgs),
-    /// Check that the results of a finished job, or an index, are what was written, and that they hold together
+    /// Show two documents word by word
     ///
-    /// Every file is read and compared with the digest in summary.json, and the counts of the tables with each other: documents
-    /// are kept, removed or rejected, every removal has a witness that is kept, copies hold as many documents as they should. Exit code 1
-    /// and a line for each mistake when something is wrong. An index is checked as by lookalike index check.
+    /// Words of both, of the first and of the second alone, and how similar the two are.
+    Diff(DiffArgs),
+    /// Check that results, or an index, are as they were written
+    ///
+    /// Every file is read and compared with the digest in summary.json, and the counts of the tables with each other: documents are kept,
+    /// removed or rejected, every removal has a witness (the kept document that it was measured against) that is kept, copies hold as many
+    /// documents as they should. Exit code 1 and a line for each mistake when something is wrong. An index is checked as by lookalike index
+    /// check.
     Check(CheckFolderArgs),
     /// Measure how a running service answers
     #[command(subcommand, arg_required_else_help = true)]
     Bench(BenchCommand),
-    /// Serve an index or a finished job over HTTP: an API for programs, pages for people
+    /// Serve an index or a finished job over HTTP, to programs and people
     ///
-    /// Ctrl-C or a polite kill ends it: what is under way is finished first.
+    /// Programs find an API, which is described at /openapi.json, people find pages. Ctrl-C or a polite kill ends it: what is under way is
+    /// finished first.
     Serve(ServeArgs),
+    /// Print a script that completes commands and options in a shell
+    ///
+    /// For bash, zsh, fish or PowerShell; the examples show where each looks for it.
+    Completions(CompletionsArgs),
+    /// Write a manual page for every command
+    ///
+    /// lookalike.1, lookalike-dedup.1 and so on, for man.
+    Man(ManArgs),
 }
 
 impl Command {
@@ -218,7 +251,7 @@ pub enum CorpusCommand {
         override_usage = "lookalike corpus convert [OPTIONS] --output <FILE> <INPUT>...\n       lookalike corpus convert [OPTIONS] --output <FILE> --sample"
     )]
     Convert(ConvertArgs),
-    /// Make a synthetic web corpus, or two crawls of one web, with a known truth
+    /// Make a synthetic web corpus, or two crawls, with a known truth
     Generate(GenerateArgs),
     /// Write a corpus without the documents that a list names
     ///
@@ -520,7 +553,7 @@ pub struct HeadArgs {
     #[arg(long, value_name = "WHAT", default_value = "text", hide_possible_values = true)]
     pub show: Show,
 
-    /// Words per shingle
+    /// Length of a shingle, a sequence of N consecutive words
     #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
@@ -545,7 +578,7 @@ pub enum Show {
 /// `diff`
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// First document: a file, or a corpus and the id of a document in it, as in pages.jsonl#page-7
+    /// First document: a file, or a corpus and an id, as in pages.jsonl#page-7
     ///
     /// A file with one document in it needs no id. Of several documents with the id the first is taken. Either A
     /// or B can be - for standard input; with an id behind it, -- must stand before both.
@@ -556,7 +589,7 @@ pub struct DiffArgs {
     #[arg(value_name = "B")]
     pub b: OsString,
 
-    /// Words per shingle
+    /// Length of a shingle, a sequence of N consecutive words
     #[arg(long, value_name = "N", default_value = "5", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
@@ -604,6 +637,10 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
 
+    /// Print the counts as one JSON object instead of a message
+    #[arg(long)]
+    pub json: bool,
+
     /// Memory, progress and the handling of rejected records.
     #[command(flatten)]
     pub work: WorkArgs,
@@ -632,6 +669,10 @@ pub struct ApplyArgs {
     /// New folder for the corpus, or one in which the same was begun
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+
+    /// Print the counts as one JSON object instead of a table
+    #[arg(long)]
+    pub json: bool,
 
     /// Threads to work on; all cores by default
     #[arg(long, value_name = "N", help_heading = "Work", value_parser = positive)]
@@ -692,6 +733,10 @@ pub struct GenerateArgs {
     #[arg(long, value_name = "N", requires = "crawls", default_value = "20", value_parser = segments)]
     pub segments: u32,
 
+    /// Print the counts as one JSON object instead of a message
+    #[arg(long)]
+    pub json: bool,
+
     /// Progress display: auto, plain, json or none
     ///
     /// auto is a bar on a terminal and a line every ten seconds elsewhere; plain is such lines and json a line of
@@ -725,11 +770,10 @@ fn positive(text: &str) -> Result<NonZeroUsize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_sound() {
-        Cli::command().debug_assert();
+        Cli::arranged().debug_assert();
     }
 
     /// The number of commands and subcommands that have an option.

@@ -23,19 +23,19 @@ pub struct ServeArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
 
-    /// Nothing is added or removed, and another process may add to the index
+    /// Add and remove nothing, so that another process may
     ///
     /// Answers are of the moment at which the service started.
     #[arg(long)]
     pub read_only: bool,
 
-    /// Documents that were acknowledged survive power loss, too
+    /// Wait for the disk: what was acknowledged survives power loss, too
     ///
     /// Without it they survive the end of the process, by kill -9 as well.
     #[arg(long, conflicts_with = "read_only")]
     pub sync: bool,
 
-    /// File of tokens, one a line; without one of them nobody comes in
+    /// File of tokens, one a line: only who has one comes in
     ///
     /// At least 16 characters each; blank lines and lines that begin with # are passed over. Programs send Authorization: Bearer
     /// TOKEN, people log in once at /login.
@@ -70,7 +70,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", help_heading = "Limits", value_parser = positive)]
     pub threads: Option<NonZeroUsize>,
 
-    /// Format of the request log on standard error: json, text or none
+    /// Log of requests on standard error: json, text or none
     ///
     /// The log never holds the text of documents, queries or tokens.
     #[arg(long, value_name = "FORMAT", default_value = "json", hide_possible_values = true)]

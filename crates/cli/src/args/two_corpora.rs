@@ -32,7 +32,9 @@ pub enum SegmentArg {
 /// `compare`
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// The corpus whose documents are looked for: files, folders, patterns, or s3://, gs:// and az:// addresses
+    /// Corpus whose documents are looked for: files, folders, patterns or addresses
+    ///
+    /// Addresses are those of stores: s3://, gs:// or az://.
     #[arg(value_name = "LEFT", required = true)]
     pub left: Vec<OsString>,
 
@@ -40,7 +42,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub with: SnapshotArgs,
 
-    /// Names of fields on the right side where they differ, such as text=body,id=key
+    /// Names of fields on the right side, such as text=body,id=key
     ///
     /// Before the = stands id, text, html or url, or a field that --within or --order-field names.
     #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', conflicts_with = "recipe", value_parser = other_field)]
@@ -52,7 +54,9 @@ pub struct CompareArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Segments of the right side, counted one by one and accumulated: with, input or file
+    /// Parts of it to count one by one: with, input or file
+    ///
+    /// Segments of the right side: all inputs of a --with, each input, or each file. Found documents are also accumulated over them.
     #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
     pub segment: SegmentArg,
 
@@ -63,6 +67,12 @@ pub struct CompareArgs {
     /// Format of the tables: jsonl or parquet
     #[arg(long, value_name = "FORMAT", default_value = "jsonl", hide_possible_values = true)]
     pub format: TableFormat,
+
+    /// Print the counts of summary.json instead of a table
+    ///
+    /// The counts of the run as one JSON object on standard output, as the folder of the results has them.
+    #[arg(long)]
+    pub json: bool,
 
     /// The order.
     #[command(flatten)]
@@ -109,15 +119,15 @@ pub struct TransferArgs {
     #[arg(long, value_name = "LAYOUT")]
     pub layout: Option<Layout>,
 
-    /// The old corpus, whose documents were judged: files, folders or patterns
+    /// Old corpus, whose documents were judged: files, folders or patterns
     #[arg(long, value_name = "OLD", num_args = 1.., required = true)]
     pub from: Vec<OsString>,
 
-    /// The new corpus: files, folders or patterns
+    /// New corpus: files, folders or patterns
     #[arg(long, value_name = "NEW", num_args = 1.., required = true)]
     pub to: Vec<OsString>,
 
-    /// Names of fields in the new corpus where they differ from the old one's, such as text=body,id=key
+    /// Names of fields in the new corpus, such as text=body,id=key
     ///
     /// Before the = stands id, text, html or url.
     #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', conflicts_with = "recipe", value_parser = other_field)]
@@ -129,11 +139,13 @@ pub struct TransferArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Near-duplicates of a judged document that get its judgments: best or all
+    /// Near-duplicates to carry judgments to: best or all
     #[arg(long, value_name = "WHICH", default_value = "best", hide_possible_values = true)]
     pub matches: MatchesArg,
 
-    /// Segments of the new corpus, counted one by one and accumulated: with (all of it), input or file
+    /// Parts of the new corpus to count one by one: with, input or file
+    ///
+    /// Segments: all of it, each input, or each file. Found documents are also accumulated over them.
     #[arg(long, value_name = "WHAT", default_value = "with", hide_possible_values = true)]
     pub segment: SegmentArg,
 
@@ -141,9 +153,17 @@ pub struct TransferArgs {
     #[arg(long, value_name = "N", value_parser = positive)]
     pub forecast: Option<NonZeroUsize>,
 
-    /// Number of found documents of each method in review.jsonl, for lookalike lab review
+    /// Documents for people to judge, in review.jsonl
+    ///
+    /// The number of found documents of each method; lookalike lab review shows them.
     #[arg(long, value_name = "N", default_value = "100", value_parser = super::whole)]
     pub review: u64,
+
+    /// Print the counts of summary.json instead of a table
+    ///
+    /// The counts of the run as one JSON object on standard output, as the folder of the results has them.
+    #[arg(long)]
+    pub json: bool,
 
     /// Options for reading documents.
     #[command(flatten)]

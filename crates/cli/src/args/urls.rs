@@ -18,7 +18,7 @@ use super::{ReadingArgs, ResourceArgs, StartArgs, other_field, positive};
 /// `urls`
 #[derive(Debug, Args)]
 pub struct UrlsArgs {
-    /// The corpus whose addresses are looked for: files, folders or patterns, or - for standard input
+    /// Corpus whose addresses are looked for: files, folders, patterns, or - for standard input
     ///
     /// Any format that can be read, and also lists: one address in each line, or an id, a tab and an address. Records need no
     /// text.
@@ -29,7 +29,7 @@ pub struct UrlsArgs {
     #[command(flatten)]
     pub with: SnapshotArgs,
 
-    /// Names of fields in the other corpora where they differ, such as url=link,id=key
+    /// Names of fields in the other corpora, such as url=link,id=key
     ///
     /// Before the = stands id, text, html or url.
     #[arg(long, value_name = "NAME=NAME", value_delimiter = ',', value_parser = other_field)]
@@ -41,11 +41,17 @@ pub struct UrlsArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Rule by which two addresses are the same: exact, normal or canonical
+    /// Print the counts of summary.json instead of a table
     ///
-    /// exact: letter by letter. normal: without case of scheme and host, default port, fragment and empty path. canonical: also
-    /// without the difference of http and https, www., a slash or index page at the end, needless %XX, session ids (jsessionid,
-    /// PHPSESSID, sid) and utm_ parameters; the order of parameters stays.
+    /// The counts of the run as one JSON object on standard output, as the folder of the results has them.
+    #[arg(long)]
+    pub json: bool,
+
+    /// Equality of addresses: exact, normal or canonical
+    ///
+    /// Two addresses are the same: exact: letter by letter. normal: without case of scheme and host, default port, fragment and empty path.
+    /// canonical: also without the difference of http and https, www., a slash or index page at the end, needless %XX, session ids
+    /// (jsessionid, PHPSESSID, sid) and utm_ parameters; the order of parameters stays.
     #[arg(
         long = "match",
         value_name = "HOW",
@@ -61,13 +67,16 @@ pub struct UrlsArgs {
     #[arg(long, value_name = "QRELS", num_args = 1.., help_heading = "Matching")]
     pub judgments: Vec<PathBuf>,
 
-    /// Similarity measure of the two documents of a shared address: jaccard, containment, cosine, cosine-tf or edit
+    /// Measure: jaccard, containment, cosine, cosine-tf or edit
     ///
-    /// The first of each side is measured where several documents of a side have the address.
-    #[arg(long, value_name = "SIMILARITY", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
+    /// The measure of similarity of the two documents of a shared address; lookalike pairs --help explains each. The first of each side is
+    /// measured where several documents of a side have the address.
+    #[arg(long, value_name = "M", default_value = "jaccard", help_heading = "Matching", value_parser = similarity)]
     pub similarity: Similarity,
 
-    /// Words per shingle that it is measured on; 1 means the set of words
+    /// Length of a shingle, a sequence of N consecutive words
+    ///
+    /// Documents are compared by the shingles that both have. 1 means the set of words.
     #[arg(long, value_name = "N", default_value = "1", help_heading = "Matching", value_parser = positive)]
     pub shingle: NonZeroUsize,
 
@@ -150,7 +159,8 @@ impl Args for SnapshotArgs {
             Arg::new(WITH)
                 .long(WITH)
                 .value_name("RIGHT")
-                .help("The other corpus: files, folders or patterns; given again, a later snapshot")
+                .help("The other corpus; given again, a later snapshot")
+                .long_help("The other corpus: files, folders or patterns; given again, a later snapshot")
                 .num_args(1..)
                 .required(true)
                 .action(ArgAction::Append)

@@ -1,6 +1,5 @@
 //! `lookalike corpus apply`: a corpus without the documents that a list names.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,12 +9,13 @@ use lookalike::engine::patch::{Counts, ListKey, Patch, PatchPlan};
 use lookalike::engine::protocol::sweep;
 use lookalike::hash;
 use lookalike::walk::{self, Stage, Watch};
+use serde::Serialize;
 
 use super::job::check_output_outside;
 use super::lists::name_of;
 use super::rejections::{ClosedRejections, Rejections, ShardRejections};
 use crate::args::{ApplyArgs, ByArg};
-use crate::console::print_message;
+use crate::console::{print_counts, print_message, write_rows};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
@@ -109,19 +109,40 @@ fn prepare_folder(folder: &Path, request: &str) -> Result<(), Failure> {
     Ok(write_durably(&folder.join(REQUEST_FILE), request.as_bytes())?)
 }
 
+/// The object that `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct ApplyReport {
+    documents: u64,
+    kept: u64,
+    removed: u64,
+    rejected: u64,
+    listed: u64,
+    missing: u64,
+    duplicate_ids: u64,
+}
+
 fn print(args: &ApplyArgs, counts: &Counts, patch: &Patch) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
-    for (name, number) in [
-        ("documents", counts.documents),
-        ("kept", counts.kept()),
-        ("removed", counts.removed),
-        ("rejected", counts.rejected),
-        ("listed", counts.listed),
-        ("not there", counts.missing),
-        ("duplicate ids", counts.duplicates),
-    ] {
-        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
-    }
+    let report = ApplyReport {
+        documents: counts.documents,
+        kept: counts.kept(),
+        removed: counts.removed,
+        rejected: counts.rejected,
+        listed: counts.listed,
+        missing: counts.missing,
+        duplicate_ids: counts.duplicates,
+    };
+    print_counts(args.json, &report, |out| {
+        let rows = [
+            ("documents", report.documents),
+            ("kept", report.kept),
+            ("removed", report.removed),
+            ("rejected", report.rejected),
+            ("listed", report.listed),
+            ("not there", report.missing),
+            ("duplicate ids", report.duplicate_ids),
+        ];
+        write_rows(out, rows)
+    })?;
     let by = match args.by {
         ByArg::Id => "id",
         ByArg::N => "n, their place in the input",

@@ -11,6 +11,7 @@ use lookalike::walk::Watch;
 
 use super::{index, lab};
 use crate::args::{CheckFolderArgs, SpoolArg};
+use crate::console::is_quiet;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -66,7 +67,7 @@ fn print(checked: &CheckReport, args: &CheckFolderArgs) -> Result<Outcome, Failu
     if args.json {
         let text = serde_json::to_string_pretty(checked).map_err(std::io::Error::from)?;
         writeln!(out, "{text}")?;
-    } else {
+    } else if !is_quiet() {
         for (name, number) in [
             ("files", checked.files),
             ("bytes", checked.bytes),

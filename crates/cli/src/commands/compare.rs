@@ -14,8 +14,8 @@ use lookalike_transfer::segments::Segments;
 use lookalike_transfer::study::study;
 use serde::{Deserialize, Serialize};
 
-use super::job::SideCounts;
-use crate::args::{CompareArgs, right_segments};
+use super::job::{SideCounts, counted};
+use crate::args::{CompareArgs, TableFormat, right_segments};
 use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
@@ -59,9 +59,20 @@ pub(crate) fn run(args: &CompareArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
         Opened::Open(open) => work(*open, args, watch)?,
     }
     let summary: PrintedSummary = super::job::summary(&args.output)?;
-    print(&summary, &args.output)?;
+    super::job::print_summary(&args.output, args.json, |out| print(out, &summary, &args.output))?;
     let rejected = summary.left.rejected + summary.right.rejected;
-    Ok(super::job::report_rejections(&summary.reasons, rejected, args.resources.strict))
+    let outcome = super::job::report_rejections(&summary.reasons, rejected, args.resources.strict);
+    print_message(closing_line(&summary, args));
+    Ok(outcome)
+}
+
+/// Says in words what a run did.
+fn closing_line(summary: &PrintedSummary, args: &CompareArgs) -> String {
+    let accepted = summary.left.documents - summary.left.rejected;
+    let found = format!("{} of {} of the left side", thousands(summary.near), counted(accepted, "document"));
+    let ending = if args.format == TableFormat::Parquet { "parquet" } else { "jsonl" };
+    let best = args.output.join(format!("best.{ending}"));
+    format!("Found near-duplicates of {found} on the right; the best match of each is in {}.", best.display())
 }
 
 /// Describes the options that the recipe does not hold: segments, forecast and snapshots.
@@ -141,7 +152,7 @@ struct MethodCounts {
     near: u64,
 }
 
-fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
+fn print(out: &mut impl Write, summary: &PrintedSummary, folder: &Path) -> std::io::Result<()> {
     let share = |part: u64| match summary.left.documents - summary.left.rejected {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
@@ -160,7 +171,6 @@ fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
         ("address shared", summary.with_address, share(summary.with_address)),
         ("giant groups", summary.giant_groups, String::new()),
     ];
-    let mut out = std::io::stdout().lock();
     for (name, number, more) in rows {
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
@@ -182,6 +192,5 @@ fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
     if summary.unverified {
         writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
-    writeln!(out, "report            {}", folder.join("report.html").display())?;
-    Ok(())
+    writeln!(out, "report            {}", folder.join("report.html").display())
 }

@@ -7,10 +7,11 @@ use lookalike::corpus::ReadOptions;
 use lookalike::corpus::write::Writer;
 use lookalike::store::sync::sync;
 use lookalike::walk::{self, WalkError, WalkItem, Watch};
+use serde::Serialize;
 
 use super::rejections::Rejections;
 use crate::args::ConvertArgs;
-use crate::console::print_message;
+use crate::console::{print_counts, print_message};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
@@ -50,6 +51,21 @@ pub(crate) fn run(args: &ConvertArgs, watch: &Arc<Watch>) -> Result<Outcome, Fai
     rejections.check(written, args.work.max_rejected.unwrap_or_default())?;
     writer.finish()?;
     sync(std::slice::from_ref(&args.output)).map_err(WalkError::from)?;
-    print_message(format_args!("{}: {} documents", args.output.display(), thousands(written)));
+    let counts =
+        ConvertCounts { documents: written + rejections.count(), written, rejected: rejections.count() };
+    if args.json {
+        print_counts(true, &counts, |_| Ok(()))?;
+    } else {
+        print_message(format_args!("{}: {} documents", args.output.display(), thousands(written)));
+    }
     Ok(rejections.finish(args.work.strict)?)
+}
+
+/// The object that `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct ConvertCounts {
+    /// Records, rejected ones included.
+    documents: u64,
+    written: u64,
+    rejected: u64,
 }

@@ -8,9 +8,11 @@ use lookalike::engine::{Findings, Job, JobRecipe, OpenJob, Opened, Outputs, Summ
 use lookalike::walk::Watch;
 use lookalike::{page, report};
 
+use super::job::counted;
+use super::sample::SampleScore;
 use super::{incremental, plan, sample};
-use crate::args::DedupArgs;
-use crate::console::print_message;
+use crate::args::{DedupArgs, TableFormat};
+use crate::console::{print_counts, print_message};
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -24,8 +26,8 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     if args.annotate && args.write != crate::args::WriteArg::Kept {
         return Err(Failure::Usage("--annotate goes with --write kept".to_owned()));
     }
-    if let Some(summary) = incremental::run(args, &recipe, watch)? {
-        return Ok(super::job::outcome(&summary, args.resources.strict));
+    if let Some(outcome) = incremental::run(args, &recipe, watch)? {
+        return Ok(outcome);
     }
     let options = |options| args.start.options(args.resources.reading(options));
     let corpus = args.input.corpus_with(options(recipe.read_options()?))?;
@@ -66,11 +68,8 @@ pub(crate) fn run(args: &DedupArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
             findings.summary
         }
     };
-    print(&summary, &folder)?;
-    if args.input.sample {
-        sample::score(&folder, &recipe, args.format)?;
-    }
-    Ok(super::job::outcome(&summary, args.resources.strict))
+    let score = if args.input.sample { sample::score(&folder, &recipe, args.format)? } else { None };
+    report(&summary, score.as_ref(), &folder, args)
 }
 
 /// Runs the job to its end.
@@ -90,12 +89,57 @@ fn work(
     Ok(findings)
 }
 
-pub(super) fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
+/// Prints the counts of a finished run, why records were rejected, and what was done.
+pub(super) fn report(
+    summary: &Summary,
+    score: Option<&SampleScore>,
+    folder: &Path,
+    args: &DedupArgs,
+) -> Result<Outcome, Failure> {
+    match score {
+        Some(score) if args.json => print_counts(true, &sample::with_score(folder, score)?, |_| Ok(()))?,
+        _ => super::job::print_summary(folder, args.json, |out| print(out, summary, score, folder))?,
+    }
+    let outcome = super::job::outcome(summary, args.resources.strict);
+    print_message(closing_line(summary, folder, args));
+    Ok(outcome)
+}
+
+/// Says in words what a run did.
+fn closing_line(summary: &Summary, folder: &Path, args: &DedupArgs) -> String {
+    let kept = thousands(summary.kept);
+    let mut line = format!("Kept {kept} of {}; ", counted(summary.documents, "document"));
+    let ending = if args.format == TableFormat::Parquet { "parquet" } else { "jsonl" };
+    let table = |name: &str| folder.join(format!("{name}.{ending}")).display().to_string();
+    line += &match summary.removed {
+        0 => "there are no near-duplicates to remove".to_owned(),
+        removed if summary.unverified => {
+            format!("removed {}, not measured, listed in {}", counted(removed, "document"), table("removed"))
+        }
+        removed => {
+            let witness = if summary.witnesses_waived { "witness" } else { "kept witness" };
+            let each = if removed == 1 { "with a" } else { "each with a" };
+            let removed = counted(removed, "near-duplicate");
+            format!("removed {removed}, {each} {witness} in {}", table("removed"))
+        }
+    };
+    if summary.rejected > 0 {
+        let rejected = counted(summary.rejected, "record");
+        line += &format!("; rejected {rejected}, with reasons in {}", table("rejected"));
+    }
+    line + "."
+}
+
+fn print(
+    out: &mut impl Write,
+    summary: &Summary,
+    score: Option<&SampleScore>,
+    folder: &Path,
+) -> std::io::Result<()> {
     let share = |part: u64| match summary.documents {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
     };
-    let mut out = std::io::stdout().lock();
     let rows = [
         ("documents", summary.documents, String::new()),
         ("kept", summary.kept, share(summary.kept)),
@@ -121,5 +165,5 @@ pub(super) fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
         writeln!(out, "components: a witness may be less similar than the threshold")?;
     }
     writeln!(out, "report            {}", folder.join("report.html").display())?;
-    Ok(())
+    score.map_or(Ok(()), |score| score.print(out))
 }

@@ -10,9 +10,10 @@ use lookalike::generate::crawls::files::{Files, segment_name};
 use lookalike::generate::crawls::{self, Crawls};
 use lookalike::generate::{Plan, write_jsonl};
 use lookalike::walk::{WalkError, Watch};
+use serde::Serialize;
 
 use crate::args::GenerateArgs;
-use crate::console::print_message;
+use crate::console::{print_counts, print_message};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::check_distinct;
 use crate::progress::{Progress, Total, thousands};
@@ -38,6 +39,15 @@ fn corpus(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     watch.check()?;
     documents.finish()?;
     truth.finish()?;
+    if args.json {
+        let counts = GenerateCounts {
+            documents: written.documents,
+            document_bytes: written.document_bytes,
+            pairs: written.pairs,
+        };
+        print_counts(true, &counts, |_| Ok(()))?;
+        return Ok(Outcome::Done);
+    }
     print_message(format_args!(
         "{}: {} documents, {} bytes; {}: {} planted pairs",
         args.output.display(),
@@ -81,6 +91,18 @@ fn crawls(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     watch.check()?;
     let Files { old, new, judgments, truth } = sinks;
     new.into_iter().chain([old, judgments, truth]).try_for_each(Sink::finish)?;
+    if args.json {
+        let counts = CrawlCounts {
+            old: written.old,
+            new: written.new,
+            judgments: written.judgments,
+            judged: written.judged,
+            found_again: written.found_again,
+            pairs: written.pairs,
+        };
+        print_counts(true, &counts, |_| Ok(()))?;
+        return Ok(Outcome::Done);
+    }
     print_message(format_args!(
         "{}: {} old and {} new documents; {} judgments of {} documents, {} of which have near-duplicates in the new \
              crawl, {} pairs",
@@ -93,6 +115,25 @@ fn crawls(args: &GenerateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         thousands(written.pairs)
     ));
     Ok(Outcome::Done)
+}
+
+/// The object that `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct GenerateCounts {
+    documents: u64,
+    document_bytes: u64,
+    pairs: u64,
+}
+
+/// The object that `--json` prints with `--crawls`. Stable: other programs read it.
+#[derive(Serialize)]
+struct CrawlCounts {
+    old: u64,
+    new: u64,
+    judgments: u64,
+    judged: u64,
+    found_again: u64,
+    pairs: u64,
 }
 
 /// Makes a folder; one with something in it is refused, since segments of other crawls would be taken for these.

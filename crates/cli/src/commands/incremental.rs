@@ -11,7 +11,7 @@ use lookalike::walk::Watch;
 use super::{dedup, job};
 use crate::args::{DedupArgs, SpoolArg, TableFormat, WriteArg};
 use crate::console::print_message;
-use crate::exit::Failure;
+use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total};
 
 /// Runs the job if it has to do with an index.
@@ -19,7 +19,7 @@ pub(super) fn run(
     args: &DedupArgs,
     recipe: &JobRecipe,
     watch: &Arc<Watch>,
-) -> Result<Option<Summary>, Failure> {
+) -> Result<Option<Outcome>, Failure> {
     let against = match args.against.as_slice() {
         [one] if Index::exists(Path::new(one)) => Some(Path::new(one)),
         inputs if inputs.iter().any(|input| Index::exists(Path::new(input))) => {
@@ -52,7 +52,7 @@ pub(super) fn run(
     let progress = Progress::show(args.resources.progress, Total::Unknown, watch);
     let findings = dedup_run.run(&folder, watch)?;
     drop(progress);
-    let summary = match findings {
+    let summary: Summary = match findings {
         Some(findings) => findings.summary,
         None => {
             print_message(format_args!(
@@ -62,8 +62,7 @@ pub(super) fn run(
             job::summary(&folder)?
         }
     };
-    dedup::print(&summary, &folder)?;
-    Ok(Some(summary))
+    dedup::report(&summary, None, &folder, args).map(Some)
 }
 
 /// Refuses what goes with whole corpora alone.

@@ -17,12 +17,12 @@ use lookalike::model::{RecordPosition, Unit};
 use lookalike::walk::Watch;
 use serde::Serialize;
 
-use super::job;
+use super::job::{self, counted};
 use crate::args::{
     IndexAddArgs, IndexCommand, IndexCreateArgs, IndexInfoArgs, IndexMergeArgs, IndexQueryArgs,
     IndexRemoveArgs, ResourceArgs, SpoolArg, WritingArgs,
 };
-use crate::console::print_message;
+use crate::console::{is_quiet, print_counts, print_message, write_rows};
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total, thousands};
 
@@ -92,7 +92,9 @@ fn create(args: &IndexCreateArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure
     };
     Index::create(&args.folder, options, watch)?;
     drop(progress);
-    writeln!(std::io::stdout(), "index             {}", args.folder.display())?;
+    if !is_quiet() {
+        writeln!(std::io::stdout(), "index             {}", args.folder.display())?;
+    }
     Ok(Outcome::Done)
 }
 
@@ -104,6 +106,18 @@ struct Tally {
     known: u64,
     conflicts: u64,
     losses: Losses,
+    skipped: u64,
+}
+
+/// The object that `--json` prints. Stable: other programs read it.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct TallyCounts {
+    documents: u64,
+    new: u64,
+    removed: u64,
+    known: u64,
+    conflicts: u64,
+    rejected: u64,
     skipped: u64,
 }
 
@@ -136,21 +150,41 @@ impl Tally {
         }
     }
 
-    fn print(&self) -> Result<(), Failure> {
-        let mut out = std::io::stdout().lock();
-        let documents = self.new + self.removed + self.known + self.conflicts + self.losses.rejected;
-        for (name, number) in [
-            ("documents", documents),
-            ("new", self.new),
-            ("near-duplicates", self.removed),
-            ("already there", self.known),
-            ("refused", self.conflicts),
-            ("rejected", self.losses.rejected),
-            ("skipped", self.skipped),
-        ] {
-            writeln!(out, "{name:<18}{:>14}", thousands(number))?;
+    fn counts(&self) -> TallyCounts {
+        let Tally { new, removed, known, conflicts, skipped, .. } = *self;
+        let rejected = self.losses.rejected;
+        let documents = new + removed + known + conflicts + rejected;
+        TallyCounts { documents, new, removed, known, conflicts, rejected, skipped }
+    }
+
+    fn print(&self, as_json: bool) -> Result<(), Failure> {
+        let counts = self.counts();
+        Ok(print_counts(as_json, &counts, |out| {
+            let rows = [
+                ("documents", counts.documents),
+                ("new", counts.new),
+                ("near-duplicates", counts.removed),
+                ("already there", counts.known),
+                ("refused", counts.conflicts),
+                ("rejected", counts.rejected),
+                ("skipped", counts.skipped),
+            ];
+            write_rows(out, rows)
+        })?)
+    }
+
+    /// Says in words what became of the documents.
+    fn closing_line(&self, folder: &Path) -> String {
+        let TallyCounts { new, removed, known, conflicts, rejected, .. } = self.counts();
+        let (added, removed) = (counted(new + removed, "document"), counted(removed, "near-duplicate"));
+        let mut line =
+            format!("Added {added} to {}: {} new, {removed} of kept ones", folder.display(), thousands(new));
+        for (number, fate) in [(known, "there before"), (conflicts, "refused"), (rejected, "rejected")] {
+            if number > 0 {
+                line += &format!("; {} {fate}", thousands(number));
+            }
         }
-        Ok(())
+        line + "."
     }
 
     /// The outcome of the command; more rejected records than may be are a failure, though all others are in the index.
@@ -222,6 +256,12 @@ impl<'i> VerdictWriter<'i> {
 }
 
 fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    let to_stdout = args.verdicts.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    if to_stdout && args.json {
+        let sentence =
+            "--json and --verdicts - would both go to standard output; name a file for the verdicts";
+        return Err(Failure::Usage(sentence.to_owned()));
+    }
     let settings = settings(&args.resources);
     let index = open_to_write(&args.folder, &args.writing, &settings)?;
     let corpus = open_corpus(&args.inputs, &args.resources, &index)?;
@@ -252,10 +292,12 @@ fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     }
     index.close()?;
     let tally = tally.into_inner().expect("nobody panics with it");
-    if args.verdicts.as_ref().is_none_or(|path| path.as_os_str() != "-") {
-        tally.print()?;
+    if !to_stdout {
+        tally.print(args.json)?;
     }
-    tally.outcome(corpus.options().max_rejected, args.resources.strict)
+    let outcome = tally.outcome(corpus.options().max_rejected, args.resources.strict)?;
+    print_message(tally.closing_line(&args.folder));
+    Ok(outcome)
 }
 
 /// A line that answers a document.
@@ -424,6 +466,14 @@ fn answer(
     })
 }
 
+/// The counts of `index remove`.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct RemoveCounts {
+    ids: u64,
+    removed: u64,
+    missing: u64,
+}
+
 fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
     let mut ids = args.ids.clone();
     if let Some(path) = &args.ids_from {
@@ -436,23 +486,23 @@ fn remove(args: &IndexRemoveArgs) -> Result<Outcome, Failure> {
         ids.extend(text.map_err(failed)?.lines().filter(|line| !line.is_empty()).map(str::to_owned));
     }
     let index = open_to_write(&args.folder, &args.writing, &Settings::UNLIMITED)?;
-    let (mut removed, mut missing) = (0, 0);
+    let mut counts = RemoveCounts { ids: ids.len() as u64, ..RemoveCounts::default() };
     for id in &ids {
         match index.remove(id)? {
             0 => {
-                missing += 1;
-                if missing <= MAX_REPORTED {
+                counts.missing += 1;
+                if counts.missing <= MAX_REPORTED {
                     print_message(format_args!("{id} is not there"));
                 }
             }
-            count => removed += count,
+            count => counts.removed += count,
         }
     }
     index.close()?;
-    let mut out = std::io::stdout().lock();
-    for (name, number) in [("ids", ids.len() as u64), ("taken out", removed), ("not there", missing)] {
-        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
-    }
+    print_counts(args.json, &counts, |out| {
+        let RemoveCounts { ids, removed, missing } = counts;
+        write_rows(out, [("ids", ids), ("taken out", removed), ("not there", missing)])
+    })?;
     Ok(Outcome::Done)
 }
 
@@ -474,7 +524,7 @@ fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
     }
     drop(progress);
     index.close()?;
-    tally.print()?;
+    tally.print(args.json)?;
     tally.outcome(MaxRejected::EVERYTHING, args.resources.strict)
 }
 
@@ -515,7 +565,7 @@ pub(super) fn check(folder: &Path, as_json: bool) -> Result<Outcome, Failure> {
     let mut out = std::io::stdout().lock();
     if as_json {
         writeln!(out, "{}", json(&checked))?;
-    } else {
+    } else if !is_quiet() {
         for (name, number) in [
             ("documents", checked.documents),
             ("postings", checked.postings),

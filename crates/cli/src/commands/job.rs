@@ -1,6 +1,7 @@
 //! Helpers of the commands that run jobs.
 
 use std::ffi::OsString;
+use std::io::{StdoutLock, Write};
 use std::path::Path;
 
 use lookalike::corpus::Loss;
@@ -8,7 +9,7 @@ use lookalike::engine::{Job, OpenJob, ScratchEstimate, Summary};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::console::print_message;
+use crate::console::{is_quiet, print_message};
 use crate::exit::{Failure, Outcome};
 use crate::freed_memory;
 use crate::progress::thousands;
@@ -51,11 +52,35 @@ pub(crate) fn check_output_outside(inputs: &[OsString], output: &Path) -> Result
 
 /// Reads the fields that a command shows from the `summary.json` of a folder, whichever command wrote it.
 pub(crate) fn summary<T: DeserializeOwned>(folder: &Path) -> Result<T, Failure> {
+    serde_json::from_slice(&read_summary(folder)?).map_err(|error| {
+        Failure::Missing(format!("{} is damaged: {error}", folder.join("summary.json").display()))
+    })
+}
+
+fn read_summary(folder: &Path) -> Result<Vec<u8>, Failure> {
     let path = folder.join("summary.json");
-    let text = std::fs::read(&path)
-        .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))?;
-    serde_json::from_slice(&text)
-        .map_err(|error| Failure::Missing(format!("{} is damaged: {error}", path.display())))
+    std::fs::read(&path)
+        .map_err(|error| Failure::Missing(format!("{} cannot be read: {error}", path.display())))
+}
+
+/// Prints the counts of a finished job: its `summary.json` as it stands, or a table, which `--quiet` leaves out.
+pub(crate) fn print_summary(
+    folder: &Path,
+    as_json: bool,
+    table: impl FnOnce(&mut StdoutLock<'static>) -> std::io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        out.write_all(&read_summary(folder)?)?;
+    } else if !is_quiet() {
+        table(&mut out)?;
+    }
+    Ok(())
+}
+
+/// `1 document`, `2 documents`.
+pub(crate) fn counted(number: u64, one: &str) -> String {
+    format!("{} {one}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
 /// The counts that are shown for one of two corpora.

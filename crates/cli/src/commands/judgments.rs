@@ -29,7 +29,7 @@ pub(crate) fn dedup(args: &JudgmentsDedupArgs, watch: &Arc<Watch>) -> Result<Out
     write_dropped(args.outputs.removed.as_deref(), &args.qrels.files, &results, |_| true)?;
     write_dropped(args.conflicts.as_deref(), &args.qrels.files, &results, Dropped::conflicts)?;
     let names: Vec<&str> = files.iter().map(|file| file.track.as_str()).collect();
-    print(&names, &results, true)?;
+    print(&names, &results, true, args.outputs.json)?;
     Ok(outcome)
 }
 

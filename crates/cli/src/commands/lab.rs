@@ -11,6 +11,7 @@ use lookalike::report::{Study, study_page, study_text};
 use lookalike_lab::collection::Collection;
 
 use crate::args::{InputArgs, ResourceArgs};
+use crate::console::is_quiet;
 use crate::exit::{Failure, Outcome};
 
 /// Refuses standard input, which cannot be read several times, and results inside of what is read.
@@ -113,7 +114,10 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> Result<(), Failure> {
     Ok(write_durably(path, content)?)
 }
 
-/// Prints a study.
+/// Prints a study, unless `--quiet` was given: its figures are in the folder of the results, too.
 pub(crate) fn show(study: &Study, out: &mut impl Write) -> std::io::Result<()> {
+    if is_quiet() {
+        return Ok(());
+    }
     out.write_all(study_text(study, 120).as_bytes())
 }

@@ -14,6 +14,7 @@ use lookalike::walk::Watch;
 use serde::Serialize;
 
 use crate::args::{LexiconArgs, LexiconCommand, LexiconShowArgs, SpoolArg};
+use crate::console::{print_counts, write_rows};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::check_outputs;
 use crate::progress::{Progress, Total, thousands};
@@ -44,26 +45,44 @@ fn count(args: &LexiconArgs, output: &Path, watch: &Arc<Watch>) -> Result<Outcom
     let counted = open.count_words(watch, output)?;
     drop(progress);
     let totals = read(output, |_| {})?.1;
-    print_counted(&counted, &totals)?;
+    print_counted(&counted, &totals, args.json)?;
     let strict = args.resources.strict && counted.rejected > 0;
     Ok(if strict { Outcome::Rejected } else { Outcome::Done })
 }
 
-fn print_counted(counted: &WordTotals, totals: &Totals) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+/// The object that `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct CountReport {
+    documents: u64,
+    without_words: u64,
+    rejected: u64,
+    words: u64,
+    vocabulary: u64,
+}
+
+fn print_counted(counted: &WordTotals, totals: &Totals, as_json: bool) -> Result<(), Failure> {
     let documents = counted.records - counted.rejected;
-    for (name, number) in [
-        ("documents", documents),
-        ("without words", documents - counted.documents),
-        ("rejected", counted.rejected),
-        ("words", counted.occurrences),
-        ("different words", totals.vocabulary),
-    ] {
-        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
-    }
-    if counted.rejected > 0 {
-        writeln!(out, "lookalike corpus stats tells which records were rejected, and why")?;
-    }
+    let report = CountReport {
+        documents,
+        without_words: documents - counted.documents,
+        rejected: counted.rejected,
+        words: counted.occurrences,
+        vocabulary: totals.vocabulary,
+    };
+    print_counts(as_json, &report, |out| {
+        let rows = [
+            ("documents", report.documents),
+            ("without words", report.without_words),
+            ("rejected", report.rejected),
+            ("words", report.words),
+            ("different words", report.vocabulary),
+        ];
+        write_rows(out, rows)?;
+        if report.rejected > 0 {
+            writeln!(out, "lookalike corpus stats tells which records were rejected, and why")?;
+        }
+        Ok(())
+    })?;
     Ok(())
 }
 

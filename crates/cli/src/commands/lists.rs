@@ -17,7 +17,7 @@ use lookalike::{page, report};
 use serde::Serialize;
 
 use crate::args::{NearArgs, OutputArgs};
-use crate::console::print_message;
+use crate::console::{print_counts, print_message};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::check_distinct;
 use crate::progress::{Progress, Total, thousands};
@@ -124,47 +124,94 @@ pub(super) fn write_dropped(
     Ok(write_text(target, &lines)?)
 }
 
-/// Prints what became of each file, and of all when there are several.
-pub(super) fn print(names: &[&str], results: &[Deduplicated], has_grades: bool) -> Result<(), Failure> {
-    let mut rows: Vec<(&str, Vec<u64>)> = names
-        .iter()
-        .zip(results)
-        .map(|(name, result)| (*name, numbers(std::slice::from_ref(result), has_grades)))
-        .collect();
-    if results.len() > 1 {
-        rows.push(("all", numbers(results, has_grades)));
+/// The fate of the lines of a file, or of all files. `--json` prints it: stable, other programs read it.
+#[derive(Serialize)]
+struct ListCounts<'n> {
+    name: &'n str,
+    lines: u64,
+    left: u64,
+    duplicates: u64,
+    groups: u64,
+    topics: u64,
+    touched: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conflicts: Option<u64>,
+}
+
+/// The object that `--json` prints.
+#[derive(Serialize)]
+struct ListReport<'n> {
+    files: Vec<ListCounts<'n>>,
+    all: ListCounts<'n>,
+}
+
+impl<'n> ListCounts<'n> {
+    /// Counts the lines of some files; groups that several files have count once.
+    fn of(name: &'n str, results: &[Deduplicated], has_grades: bool) -> Self {
+        let sum = |of: fn(&Deduplicated) -> u64| results.iter().map(of).sum();
+        let mut groups: Vec<u32> =
+            results.iter().flat_map(|result| &result.groups_touched).copied().collect();
+        groups.sort_unstable();
+        groups.dedup();
+        ListCounts {
+            name,
+            lines: sum(|result| result.lines_before),
+            left: sum(|result| result.lines.len() as u64),
+            duplicates: sum(|result| result.dropped.len() as u64),
+            groups: groups.len() as u64,
+            topics: sum(|result| result.topics),
+            touched: sum(|result| result.topics_touched),
+            conflicts: has_grades.then(|| sum(Deduplicated::conflicts)),
+        }
     }
-    let mut headings = vec!["lines", "left", "duplicates", "groups", "topics", "touched"];
-    headings.extend(has_grades.then_some("conflicts"));
-    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-    let mut out = std::io::stdout().lock();
+
+    /// The numbers under their headings.
+    fn columns(&self) -> Vec<(&'static str, u64)> {
+        let ListCounts { lines, left, duplicates, groups, topics, touched, .. } = *self;
+        let mut columns = vec![
+            ("lines", lines),
+            ("left", left),
+            ("duplicates", duplicates),
+            ("groups", groups),
+            ("topics", topics),
+            ("touched", touched),
+        ];
+        columns.extend(self.conflicts.map(|conflicts| ("conflicts", conflicts)));
+        columns
+    }
+}
+
+/// Prints what became of each file, and of all when there are several.
+pub(super) fn print(
+    names: &[&str],
+    results: &[Deduplicated],
+    has_grades: bool,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let report = ListReport {
+        files: names
+            .iter()
+            .zip(results)
+            .map(|(name, result)| ListCounts::of(name, std::slice::from_ref(result), has_grades))
+            .collect(),
+        all: ListCounts::of("all", results, has_grades),
+    };
+    Ok(print_counts(as_json, &report, |out| write_table(out, &report))?)
+}
+
+fn write_table(out: &mut impl Write, report: &ListReport<'_>) -> std::io::Result<()> {
+    let several = report.files.len() > 1;
+    let rows: Vec<&ListCounts<'_>> = report.files.iter().chain(several.then_some(&report.all)).collect();
+    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     write!(out, "{:width$}", "")?;
-    headings.iter().try_for_each(|heading| write!(out, "{heading:>12}"))?;
+    report.all.columns().iter().try_for_each(|(heading, _)| write!(out, "{heading:>12}"))?;
     writeln!(out)?;
-    for (name, numbers) in rows {
-        write!(out, "{name:width$}")?;
-        numbers.iter().try_for_each(|number| write!(out, "{:>12}", thousands(*number)))?;
+    for row in rows {
+        write!(out, "{:width$}", row.name)?;
+        row.columns().iter().try_for_each(|(_, number)| write!(out, "{:>12}", thousands(*number)))?;
         writeln!(out)?;
     }
     Ok(())
-}
-
-/// A row of the table; groups that several files have count once.
-fn numbers(results: &[Deduplicated], has_grades: bool) -> Vec<u64> {
-    let sum = |of: fn(&Deduplicated) -> u64| results.iter().map(of).sum();
-    let mut groups: Vec<u32> = results.iter().flat_map(|result| &result.groups_touched).copied().collect();
-    groups.sort_unstable();
-    groups.dedup();
-    let mut numbers = vec![
-        sum(|result| result.lines_before),
-        sum(|result| result.lines.len() as u64),
-        sum(|result| result.dropped.len() as u64),
-        groups.len() as u64,
-        sum(|result| result.topics),
-        sum(|result| result.topics_touched),
-    ];
-    numbers.extend(has_grades.then(|| sum(Deduplicated::conflicts)));
-    numbers
 }
 
 /// The near-duplicates among documents, ascending and each once: known ones, or such as are found.

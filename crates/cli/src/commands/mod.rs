@@ -6,6 +6,7 @@ mod census;
 mod check;
 mod check_folder;
 mod compare;
+mod completions;
 mod convert;
 mod dedup;
 mod diff;
@@ -20,6 +21,7 @@ mod lab;
 mod lab_compare;
 mod lexicon;
 mod lists;
+mod man;
 mod methods;
 mod pairs;
 mod plan;
@@ -66,6 +68,8 @@ pub fn run(command: Command, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
         Command::Bench(command) => bench::run(&command, watch),
         Command::Diff(args) => diff::run(&args, watch),
         Command::Serve(args) => serve::run(&args, watch),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
         Command::Corpus(CorpusCommand::Stats(args)) => stats::run(&args, watch),
         Command::Corpus(CorpusCommand::Head(args)) => head::run(&args, watch),
         Command::Corpus(CorpusCommand::Convert(args)) => convert::run(&args, watch),

@@ -9,11 +9,12 @@ use lookalike::corpus::write::RowFormat;
 use lookalike::engine::{Job, OpenJob, Opened, Outputs, Shards, Summary};
 use lookalike::walk::Watch;
 
+use super::job::counted;
 use crate::args::PairsArgs;
-use crate::console::print_message;
+use crate::console::{print_message, write_rows};
 use crate::exit::{Failure, Outcome};
 use crate::outputs::check_outputs;
-use crate::progress::{Progress, Total, thousands};
+use crate::progress::{Progress, Total};
 
 pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     let recipe = args.recipe()?;
@@ -27,6 +28,7 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
     let corpus = args.input.corpus_with(options)?;
     check_outputs(&corpus, &[&args.output])?;
     let outputs = Outputs { format, write: Shards::None, annotate: false, suffix };
+    let threshold = recipe.measure()?.threshold.to_string();
     let job = Job {
         recipe,
         corpus,
@@ -57,8 +59,14 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         }
         Opened::Open(open) => work(*open, args, watch)?,
     };
-    let mut out = std::io::stdout().lock();
-    for (name, number) in [
+    super::job::print_summary(&folder, args.json, |out| print(out, &summary))?;
+    let outcome = super::job::outcome(&summary, args.resources.strict);
+    print_message(closing_line(&summary, &threshold, args));
+    Ok(outcome)
+}
+
+fn print(out: &mut impl Write, summary: &Summary) -> std::io::Result<()> {
+    let rows = [
         ("documents", summary.documents),
         ("pairs", summary.pairs.unwrap_or(0)),
         ("rejected", summary.rejected),
@@ -66,13 +74,24 @@ pub(crate) fn run(args: &PairsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failu
         ("candidate pairs", summary.candidates),
         ("pairs measured", summary.verified),
         ("giant groups", summary.giant_groups),
-    ] {
-        writeln!(out, "{name:<18}{:>14}", thousands(number))?;
-    }
+    ];
+    write_rows(out, rows)?;
     if summary.unverified {
         writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
-    Ok(super::job::outcome(&summary, args.resources.strict))
+    Ok(())
+}
+
+/// Says in words what a run did.
+fn closing_line(summary: &Summary, threshold: &str, args: &PairsArgs) -> String {
+    let pairs = counted(summary.pairs.unwrap_or(0), "pair");
+    let kind = match () {
+        () if summary.unverified => "that the methods accept, not measured,".to_owned(),
+        () if args.all => "with their measured similarity, also below the threshold,".to_owned(),
+        () => format!("with a similarity of {threshold} or more"),
+    };
+    let documents = counted(summary.documents - summary.rejected, "document");
+    format!("Wrote {pairs} of {documents} {kind} to {}.", args.output.display())
 }
 
 fn work(mut open: OpenJob, args: &PairsArgs, watch: &Arc<Watch>) -> Result<Summary, Failure> {

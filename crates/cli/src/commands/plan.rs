@@ -15,9 +15,11 @@ use lookalike::corpus::{Compression, Corpus, Item};
 use lookalike::engine::{Job, Opened, Outputs};
 use lookalike::text::extract::Extractor;
 use lookalike::walk::Watch;
+use serde::Serialize;
 
 use crate::args::DedupArgs;
 use crate::commands::job::megabytes;
+use crate::console::print_counts;
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -59,41 +61,60 @@ pub(crate) fn run(mut job: Job, args: &DedupArgs, watch: &Arc<Watch>) -> Result<
     let seconds = (drawing + begun.elapsed().as_secs_f64()) / share;
     let (low, high) = removal_share(&findings.summary, findings.reached, share);
     let total = documents as f64 / share;
-    let mut out = std::io::stdout().lock();
-    let percent = |share: f64| share * 100.0;
-    writeln!(
-        out,
-        "sample             {:>14} documents, {:.1} % of the input",
-        thousands(documents),
-        percent(share)
-    )?;
-    writeln!(out, "documents          {:>14} expected", thousands(total.round() as u64))?;
-    writeln!(
-        out,
-        "time               {:>14} at {} threads",
-        format_duration(seconds),
-        args.resources.settings(args.matching.spool).threads
-    )?;
-    writeln!(
-        out,
-        "disk               {:>14} while it runs",
-        megabytes(estimate).trim_start_matches("about ")
-    )?;
-    let threads = args.resources.settings(args.matching.spool).threads as f64;
-    let floor = 128.0 + 4.0 * threads + 2.0 * job.recipe.reading.max_document_bytes as f64 / 1048576.0;
-    let least = (64.0 + 4.0 * threads + 16.0 * total / 1048576.0).max(floor) * 1.048576;
-    writeln!(
-        out,
-        "memory             {:>11} MB at most, {:.0} MB at least",
-        thousands(memory / 1_000_000),
-        least
-    )?;
-    writeln!(
-        out,
-        "removal share      {:>14} (95 % interval)",
-        format!("{:.1}-{:.1} %", percent(low), percent(high))
-    )?;
+    let threads = args.resources.settings(args.matching.spool).threads;
+    let floor = 128.0 + 4.0 * threads as f64 + 2.0 * job.recipe.reading.max_document_bytes as f64 / 1048576.0;
+    let least = (64.0 + 4.0 * threads as f64 + 16.0 * total / 1048576.0).max(floor);
+    let forecast = Forecast {
+        sampled_documents: documents,
+        sampled_share: share,
+        documents: total.round() as u64,
+        seconds,
+        threads: threads as u64,
+        scratch_bytes: [estimate.least, estimate.most],
+        memory_bytes: memory,
+        least_memory_bytes: (least * 1048576.0) as u64,
+        removed_share: [low, high],
+    };
+    if args.json {
+        print_counts(true, &forecast, |_| Ok(()))?;
+    } else {
+        // What was asked for; `--quiet` leaves it.
+        forecast.print(&mut std::io::stdout().lock(), &megabytes(estimate))?;
+    }
     Ok(Outcome::Done)
+}
+
+/// The figures of a run to come. `--json` prints them: stable, other programs read them.
+#[derive(Serialize)]
+struct Forecast {
+    sampled_documents: u64,
+    sampled_share: f64,
+    documents: u64,
+    seconds: f64,
+    threads: u64,
+    /// Least and most.
+    scratch_bytes: [u64; 2],
+    memory_bytes: u64,
+    least_memory_bytes: u64,
+    /// The 95 % interval.
+    removed_share: [f64; 2],
+}
+
+impl Forecast {
+    fn print(&self, out: &mut impl Write, scratch: &str) -> std::io::Result<()> {
+        let percent = |share: f64| share * 100.0;
+        let sampled = thousands(self.sampled_documents);
+        let share = percent(self.sampled_share);
+        writeln!(out, "sample             {sampled:>14} documents, {share:.1} % of the input")?;
+        writeln!(out, "documents          {:>14} expected", thousands(self.documents))?;
+        let time = format_duration(self.seconds);
+        writeln!(out, "time               {time:>14} at {} threads", self.threads)?;
+        writeln!(out, "disk               {:>14} while it runs", scratch.trim_start_matches("about "))?;
+        let [most, least] = [self.memory_bytes / 1_000_000, (self.least_memory_bytes + 500_000) / 1_000_000];
+        writeln!(out, "memory             {:>11} MB at most, {least} MB at least", thousands(most))?;
+        let [low, high] = self.removed_share.map(percent);
+        writeln!(out, "removal share      {:>14} (95 % interval)", format!("{low:.1}-{high:.1} %"))
+    }
 }
 
 /// Copies a sample of the input to a file; returns how many bytes of the input it took and how many documents it has.

@@ -110,6 +110,11 @@ impl Rejections {
         Ok(())
     }
 
+    /// The number of rejected records so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.losses.rejected
+    }
+
     /// Fails when more records were rejected than may be, beside this number of documents.
     pub(crate) fn check(&self, documents: u64, most: MaxRejected) -> Result<(), CorpusError> {
         let mut losses = self.losses.clone();

@@ -20,6 +20,6 @@ pub(crate) fn run(args: &RunsDedupArgs, watch: &Arc<Watch>) -> Result<Outcome, F
     targets.write(&results)?;
     write_dropped(args.outputs.removed.as_deref(), &args.files, &results, |_| true)?;
     let names: Vec<&str> = runs.iter().map(|run| run.name.as_str()).collect();
-    print(&names, &results, false)?;
+    print(&names, &results, false, args.outputs.json)?;
     Ok(outcome)
 }

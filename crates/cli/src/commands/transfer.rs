@@ -67,7 +67,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
         None => work(args, recipe, &files, [old, new], digest, watch)?,
     }
     let summary: PrintedSummary = super::job::summary(&args.output)?;
-    print(&summary, &args.output)?;
+    super::job::print_summary(&args.output, args.json, |out| print(out, &summary, &args.output))?;
     let rejected = summary.old_rejected + summary.left.rejected + summary.right.rejected;
     Ok(super::job::report_rejections(&summary.reasons, rejected, args.resources.strict))
 }
@@ -279,7 +279,7 @@ struct TrackCounts {
     topics_relevant_after: u64,
 }
 
-fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
+fn print(out: &mut impl Write, summary: &PrintedSummary, folder: &Path) -> std::io::Result<()> {
     let share = |part: u64| match summary.judged {
         0 => String::new(),
         all => format!("  {:.1} %", part as f64 * 100.0 / all as f64),
@@ -301,7 +301,6 @@ fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
         ("unwritable ids", summary.unwritable, String::new()),
         ("giant groups", summary.giant_groups, String::new()),
     ];
-    let mut out = std::io::stdout().lock();
     for (name, number, more) in rows {
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
@@ -327,6 +326,5 @@ fn print(summary: &PrintedSummary, folder: &Path) -> Result<(), Failure> {
     if summary.unverified {
         writeln!(out, "unverified: pairs count by the word of their methods alone")?;
     }
-    writeln!(out, "report            {}", folder.join("report.html").display())?;
-    Ok(())
+    writeln!(out, "report            {}", folder.join("report.html").display())
 }

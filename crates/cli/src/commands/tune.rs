@@ -12,6 +12,7 @@ use lookalike_lab::tune::{self, Request};
 
 use super::lab;
 use crate::args::{SpoolArg, TuneArgs};
+use crate::console::is_quiet;
 use crate::exit::{Failure, Outcome};
 use crate::progress::{Progress, Total};
 
@@ -56,7 +57,7 @@ pub(crate) fn run(args: &TuneArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
     let Some(recipe) = recipe else {
         return Err(Failure::Missing(study.lead.trim_end_matches('.').to_owned()));
     };
-    if !args.json {
+    if !args.json && !is_quiet() {
         let lexicon = args.lexicon.as_ref().filter(|_| recipe.lexicon.is_some());
         let lexicon = lexicon.map_or(String::new(), |path| format!(" --lexicon {}", path.display()));
         writeln!(out, "\nnow: lookalike dedup --recipe {}{lexicon} INPUT... -o DIR", path.display())?;

@@ -37,10 +37,26 @@ pub(crate) fn run(args: &UrlsArgs, watch: &Arc<Watch>) -> Result<Outcome, Failur
             side.name
         ));
     }
-    print(&summary, &args.output)?;
+    super::job::print_summary(&args.output, args.json, |out| print(out, &summary, &args.output))?;
     let reasons: Vec<_> = sides(&summary).flat_map(|side| side.reasons.clone()).collect();
     let rejected = sides(&summary).map(|side| side.counts.rejected).sum();
-    Ok(super::job::report_rejections(&reasons, rejected, args.resources.strict))
+    let outcome = super::job::report_rejections(&reasons, rejected, args.resources.strict);
+    print_message(closing_line(&summary, &args.output));
+    Ok(outcome)
+}
+
+/// Says in words what a run did.
+fn closing_line(summary: &Summary, folder: &Path) -> String {
+    let Summary { left, right, shared_urls, .. } = summary;
+    let shared = thousands(*shared_urls);
+    let all = if left.urls == 1 { "address" } else { "addresses" };
+    let (urls, table) = (thousands(left.urls), folder.join("overlap.jsonl"));
+    format!(
+        "{shared} of {urls} {all} of {} are in {}, too; {} lists them.",
+        left.name,
+        right.name,
+        table.display()
+    )
 }
 
 fn request(args: &UrlsArgs) -> Result<Request, Failure> {
@@ -111,8 +127,7 @@ fn sides(summary: &Summary) -> impl Iterator<Item = &SideSummary> {
     std::iter::once(&summary.left).chain(right)
 }
 
-fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
-    let mut out = std::io::stdout().lock();
+fn print(out: &mut impl Write, summary: &Summary, folder: &Path) -> std::io::Result<()> {
     let share = |part: u64, whole: u64| match whole {
         0 => String::new(),
         whole => format!("  {:.1} %", part as f64 * 100.0 / whole as f64),
@@ -157,6 +172,5 @@ fn print(summary: &Summary, folder: &Path) -> Result<(), Failure> {
     if let Some(half) = summary.half_life {
         row("half-life of addresses", format!("{half:.1}"), "  snapshots".to_owned())?;
     }
-    writeln!(out, "{:<30}{}", "report", folder.join("report.html").display())?;
-    Ok(())
+    writeln!(out, "{:<30}{}", "report", folder.join("report.html").display())
 }

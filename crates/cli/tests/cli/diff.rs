@@ -31,12 +31,6 @@ fn shown(folder: &Folder, words: &str) -> RunOutput {
 }
 
 #[test]
-fn help() {
-    insta::assert_snapshot!("diff-short", diff("-h").run().exits(0).stdout);
-    insta::assert_snapshot!("diff-long", diff("--help").run().exits(0).stdout);
-}
-
-#[test]
 fn differences_are_marked_and_equal_words_folded() {
     insta::assert_snapshot!("diff-marks", shown(&folder(), "old.txt new.txt").stdout);
     insta::assert_snapshot!("diff-all", shown(&folder(), "old.txt new.txt --all").stdout);

@@ -1,99 +1,88 @@
 //! Snapshots of --help and of results. An intended change is accepted with `INSTA_UPDATE=always cargo test`.
 
+use lookalike_cli::args::help::PAGES;
+
 use super::support::{corpus, lookalike};
 
 fn help(arguments: &str) -> String {
     lookalike(arguments.split_whitespace()).run().exits(0).stdout
 }
 
-#[test]
-fn help_of_the_program() {
-    insta::assert_snapshot!("program", help("--help"));
+/// The words of all commands behind `lookalike`; none for the program itself.
+fn commands() -> impl Iterator<Item = &'static str> {
+    PAGES.iter().map(|page| page.command)
 }
 
-#[test]
-fn help_of_corpus() {
-    insta::assert_snapshot!("corpus", help("corpus --help"));
+fn snapshot_name(command: &str) -> String {
+    // Snapshots of `corpus` commands go by their last word, that of the program by its own.
+    match command.strip_prefix("corpus ").unwrap_or(command) {
+        "" => "program".to_owned(),
+        words => words.replace(' ', "-"),
+    }
 }
 
 #[test]
 fn help_of_every_command_in_short() {
-    for command in ["stats", "head", "convert", "generate", "apply"] {
-        insta::assert_snapshot!(format!("{command}-short"), help(&format!("corpus {command} -h")));
+    for command in commands() {
+        insta::assert_snapshot!(format!("{}-short", snapshot_name(command)), help(&format!("{command} -h")));
     }
 }
 
 #[test]
 fn help_of_every_command_in_long() {
-    for command in ["stats", "head", "convert", "generate", "apply"] {
-        insta::assert_snapshot!(format!("{command}-long"), help(&format!("corpus {command} --help")));
-    }
-}
-
-/// The commands that run jobs.
-const JOBS: [&str; 35] = [
-    "census size",
-    "census compare",
-    "census sample",
-    "census walk",
-    "census ip",
-    "census index",
-    "dedup",
-    "pairs",
-    "compare",
-    "transfer",
-    "urls",
-    "lexicon",
-    "methods",
-    "presets",
-    "lab",
-    "judgments",
-    "judgments stats",
-    "judgments dedup",
-    "runs",
-    "runs dedup",
-    "lab compare",
-    "lab tune",
-    "lab check",
-    "lab review",
-    "lab experiment",
-    "serve",
-    "bench serve",
-    "index",
-    "index create",
-    "index add",
-    "index query",
-    "index remove",
-    "index merge",
-    "index check",
-    "index stats",
-];
-
-#[test]
-fn help_of_every_job_in_short() {
-    for command in JOBS {
-        let name = command.replace(' ', "-");
-        insta::assert_snapshot!(format!("{name}-short"), help(&format!("{command} -h")));
+    for command in commands() {
+        insta::assert_snapshot!(
+            format!("{}-long", snapshot_name(command)),
+            help(&format!("{command} --help"))
+        );
     }
 }
 
 #[test]
-fn help_of_every_job_in_long() {
-    for command in JOBS {
-        let name = command.replace(' ', "-");
-        insta::assert_snapshot!(format!("{name}-long"), help(&format!("{command} --help")));
+fn short_help_fits_one_screen_and_ends_with_the_way_to_all_of_it() {
+    for command in commands() {
+        let help = help(&format!("{command} -h"));
+        let lines: Vec<&str> = help.lines().collect();
+        assert!(lines.len() <= 30, "{command}: {} lines\n{help}", lines.len());
+        assert!(lines.iter().all(|line| line.chars().count() <= 100), "{command}:\n{help}");
+        assert!(lines.last().is_some_and(|line| line.contains("--help has all")), "{command}:\n{help}");
     }
 }
 
 #[test]
-fn short_help_has_one_line_per_option() {
-    for command in ["stats", "head", "convert", "generate", "apply"] {
-        let help = help(&format!("corpus {command} -h"));
-        let options = help.lines().skip_while(|line| *line != "Options:");
-        for line in options.filter(|line| line.starts_with(' ')) {
-            assert!(line.trim_start().starts_with('-'), "{command}: {line:?} continues the line before");
+fn short_help_has_one_line_per_argument_option_and_command() {
+    for command in commands() {
+        let help = help(&format!("{command} -h"));
+        let (_, entries) =
+            help.split_once("\n\n").and_then(|(_, help)| help.split_once("\n\n")).expect("parts");
+        for line in entries.lines().filter(|line| line.starts_with("        ")) {
+            panic!("{command}: {line:?} continues the line before");
         }
     }
+}
+
+#[test]
+fn long_help_has_every_option_and_ends_with_examples() {
+    for command in commands() {
+        let (short, long) = (help(&format!("{command} -h")), help(&format!("{command} --help")));
+        let options = |help: &str| -> Vec<String> {
+            let words = help.lines().filter(|line| line.trim_start().starts_with('-'));
+            words
+                .filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")))
+                .map(str::to_owned)
+                .collect()
+        };
+        let all = options(&long);
+        assert!(options(&short).iter().all(|option| all.contains(option)), "{command}:\n{long}");
+        assert!(long.contains("\nExamples:\n"), "{command}:\n{long}");
+    }
+}
+
+#[test]
+fn without_arguments_the_first_steps_are_shown_as_wrong_usage() {
+    let done = lookalike([] as [&str; 0]).run().exits(2);
+    assert_eq!(done.stdout, "");
+    insta::assert_snapshot!("first-steps", done.stderr);
 }
 
 #[test]

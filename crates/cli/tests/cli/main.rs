@@ -7,6 +7,7 @@ mod convert; // documents in, a file out: round trips, whole or not at all, full
 mod damage; // bad input: what is rejected, with which place and reason, and what stops the work
 mod dedup; // the files of a job, and what its options decide
 mod diff; // two documents word by word
+mod endings; // what a command prints when it is done: tables, objects, sentences, colours
 mod faults; // killed, damaged, out of disk: a job goes on or says why it cannot, and never lies
 mod fields; // fields by name, on every side: refused where nobody has them, found inside others
 mod forged; // words and names made to have one hash: what shares nothing is never taken for equal
@@ -30,6 +31,7 @@ mod order; // documents in the order of a field: held against a sorted copy, kil
 mod pairs; // every pair, held against all of them by brute force
 mod power; // power is lost: what was not on the disk is gone
 mod presets; // settings of published pipelines: shown, run, and changed by options
+mod program; // completions and manual pages
 mod progress; // words for people on standard error never mix with results
 mod real; // real corpora, where they are at hand
 mod review; // a person judges pairs on a page: real requests, and what is kept

@@ -10,8 +10,8 @@ fn complaint(words: &str) -> String {
 }
 
 #[test]
-fn without_a_command_the_help_is_shown_as_wrong_usage() {
-    for words in ["", "corpus"] {
+fn a_group_without_a_command_shows_its_help_as_wrong_usage() {
+    for words in ["corpus", "index"] {
         let done = lookalike(words.split_whitespace()).run().exits(2);
         assert!(done.stderr.contains("Usage: lookalike"), "{done:?}");
     }

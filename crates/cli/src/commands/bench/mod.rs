@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use self::client::{Client, Reply};
 use crate::args::{BenchCommand, BenchServeArgs};
-use crate::console::print_message;
+use crate::console::{is_quiet, print_counts, print_message, write_rows};
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -301,6 +301,9 @@ impl ClientStats {
             let line = serde_json::to_string(&report).expect("numbers can be written");
             return Ok(writeln!(out, "{line}")?);
         }
+        if is_quiet() {
+            return Ok(());
+        }
         for (name, number) in [
             ("requests", report.requests),
             ("acknowledged", report.acknowledged),
@@ -324,6 +327,13 @@ impl ClientStats {
         }
         Ok(())
     }
+}
+
+/// Acknowledged documents that are there, and those that are not.
+#[derive(Debug, Serialize)]
+struct StoredCounts {
+    there: u64,
+    missing: u64,
 }
 
 /// Asks for every document of a list.
@@ -350,9 +360,9 @@ fn check(args: &BenchServeArgs, list: &std::path::Path, watch: &Watch) -> Result
             }
         }
     }
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{:<18}{:>14}", "there", thousands(there))?;
-    writeln!(out, "{:<18}{:>14}", "missing", thousands(missing))?;
+    print_counts(args.json, &StoredCounts { there, missing }, |out| {
+        write_rows(out, [("there", there), ("missing", missing)])
+    })?;
     if missing > 0 {
         return Err(Failure::Missing(format!("{missing} documents that were acknowledged are not there")));
     }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use lookalike::walk::{self, WalkItem, Watch};
 use lookalike_search_engines::sqlite::SqliteBuilder;
 use lookalike_search_engines::{BuildOptions, EngineError, IndexBuilder};
+use serde::Serialize;
 
 use crate::args::{CensusIndexArgs, IndexKindArg};
-use crate::console::print_message;
+use crate::console::{print_counts, print_message};
 use crate::exit::{Failure, Outcome};
 use crate::progress::thousands;
 
@@ -64,8 +65,19 @@ pub(crate) fn run(args: &CensusIndexArgs, watch: &Arc<Watch>) -> Result<Outcome,
         ));
     }
     let pages = builder.finish().map_err(failed)?;
-    writeln!(std::io::stdout(), "{} pages in {}", thousands(pages), args.output.display())?;
+    print_counts(args.json, &BuildCounts { pages, rejected, repeated: twice }, |out| {
+        writeln!(out, "{} pages in {}", thousands(pages), args.output.display())
+    })?;
     Ok(Outcome::Done)
+}
+
+/// The object that `--json` prints. Stable: other programs read it.
+#[derive(Serialize)]
+struct BuildCounts {
+    pages: u64,
+    rejected: u64,
+    /// Pages whose address came before.
+    repeated: u64,
 }
 
 #[cfg(feature = "tantivy")]
