@@ -166,9 +166,9 @@ pub enum Command {
     Lexicon(Box<LexiconArgs>),
     /// List all methods, or explain one
     Methods(MethodsArgs),
-    /// List the settings of published pipelines, or show one with what differs from the original
+    /// List settings of published pipelines, or show one
     ///
-    /// lookalike dedup --preset NAME works by one. What is shown can be written to a file, changed, and given to --recipe.
+    /// With what differs from the original. lookalike dedup --preset NAME works by one. What is shown can be written to a file, changed, and given to --recipe.
     Presets(PresetsArgs),
     /// Count relevance judgments, and keep one of each near-duplicate
     #[command(subcommand, arg_required_else_help = true)]

@@ -27,7 +27,7 @@ fn text_that_is_called_json_lines_is_rejected_line_by_line() {
     let folder = Folder::new();
     folder.file("notes.jsonl", "some notes\nand no JSON at all\n");
     let done = run(&folder, "dedup notes.jsonl -o out").exits(4);
-    assert!(done.stderr.contains("2 of 2 records of the input were rejected"), "{}", done.stderr);
+    assert!(done.stderr.contains("2 of 2 records of notes.jsonl were rejected"), "{}", done.stderr);
 }
 
 #[test]

@@ -62,8 +62,8 @@ const COMMAND_GROUPS: [CommandGroup; 4] = [
     },
     CommandGroup {
         title: "Crawls, relevance judgments, search engines",
-        common: &["urls", "transfer", "judgments", "census"],
-        others: &["runs"],
+        common: &["urls", "transfer", "census"],
+        others: &["judgments", "runs"],
     },
     CommandGroup { title: "The program itself", common: &[], others: &["completions", "man", "bench"] },
 ];
