@@ -168,7 +168,8 @@ pub enum Command {
     Methods(MethodsArgs),
     /// List settings of published pipelines, or show one
     ///
-    /// With what differs from the original. lookalike dedup --preset NAME works by one. What is shown can be written to a file, changed, and given to --recipe.
+    /// A preset is shown with what differs from the original. It can be written to a file, changed, and given to --recipe; lookalike
+    /// dedup --preset NAME works by it.
     Presets(PresetsArgs),
     /// Count relevance judgments, and keep one of each near-duplicate
     #[command(subcommand, arg_required_else_help = true)]
