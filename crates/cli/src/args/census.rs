@@ -72,7 +72,9 @@ pub struct QueryArgs {
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub own_documents: usize,
 
-    /// Most calls to each engine: searches and questions for an address
+    /// Most calls to each engine
+    ///
+    /// Calls are searches, and questions for an address.
     #[arg(long, value_name = "N", default_value_t = 2_000, help_heading = "Asking")]
     pub calls: u64,
 
@@ -375,7 +377,7 @@ pub struct CensusIndexArgs {
     #[arg(long)]
     pub json: bool,
 
-    /// Engine that the index is for
+    /// Kind of index
     #[arg(long, value_name = "KIND", default_value = "sqlite")]
     pub kind: IndexKindArg,
 

@@ -67,7 +67,7 @@ pub struct LabCompareArgs {
     #[arg(long, value_name = "LIST", default_value = "all")]
     pub methods: String,
 
-    /// Definition of a near-duplicate: MEASURE/SHINGLE:THRESHOLD
+    /// Near-duplicates: MEASURE/SHINGLE:THRESHOLD
     ///
     /// A measure of similarity, words per shingle, and the least similarity, such as edit:0.8, jaccard/5:0.8, jaccard/1:0.9 (sets of
     /// words), cosine/1:0.9 or cosine-tf:0.9. All are measured on words of --profile, but edit on those of yandex, as its paper does,
@@ -141,7 +141,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "R", default_value = "0.95", value_parser = goal)]
     pub recall: f64,
 
-    /// Precision to reach: the share of near-duplicates among what is found
+    /// Precision to reach: the share of what is found that is right
     #[arg(long, value_name = "P", default_value = "0.95", value_parser = goal)]
     pub precision: f64,
 

@@ -69,7 +69,7 @@ pub struct Cli {
     /// Print errors only: no progress, no messages, no counts
     ///
     /// Results that a command is there to print still come: documents, answers, estimates, and the object of --json.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
 }
 
@@ -134,7 +134,7 @@ pub enum Command {
     /// Judgments go to near-duplicates of judged documents: word sets with a Jaccard similarity of at least 0.9, unless told
     /// otherwise. Grades stay as they are.
     #[command(
-        override_usage = "lookalike transfer [OPTIONS] --output <DIR> --judgments <QRELS>... --from <OLD>... --to <NEW>..."
+        override_usage = "lookalike transfer [OPTIONS] -o <DIR> --judgments <QRELS>... --from <OLD>... --to <NEW>..."
     )]
     Transfer(Box<TransferArgs>),
     /// Find which addresses corpora share, and what became of their pages

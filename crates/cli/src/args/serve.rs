@@ -17,9 +17,9 @@ pub struct ServeArgs {
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
 
-    /// Address and port to listen on; port 0 is any free one
+    /// Address and port to listen on
     ///
-    /// The address that was taken is printed. One that other machines can reach needs --token-file or --insecure.
+    /// Port 0 is any free one. The address that was taken is printed. One that other machines can reach needs --token-file or --insecure.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
 

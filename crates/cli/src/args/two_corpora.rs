@@ -111,7 +111,7 @@ pub enum MatchesArg {
     mut_arg("threshold", |arg| arg.default_value("0.9")),
 )]
 pub struct TransferArgs {
-    /// Files of judgments: qrels, prels and their relatives, compressed or not
+    /// Files of judgments: qrels, prels and their relatives
     #[arg(long, value_name = "QRELS", num_args = 1.., required = true)]
     pub judgments: Vec<PathBuf>,
 

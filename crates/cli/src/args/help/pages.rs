@@ -632,7 +632,7 @@ pub const PAGES: &[Page] = &[
     },
     Page {
         command: "census walk",
-        options: &["seeds", "method", "fetches", "anyway", "json", "check", "pages"],
+        options: &["seeds", "fetches", "anyway", "json", "check", "pages"],
         examples: &[
             (
                 "lookalike census walk links.tsv --seeds seeds.txt --fetches 10000",
