@@ -20,8 +20,8 @@ use super::{ReadingArgs, ResourceArgs, StartArgs, other_field, positive};
 pub struct UrlsArgs {
     /// Corpus whose addresses are looked for: files, folders, patterns, or -
     ///
-    /// - is standard input. Any format that can be read, and also lists: one address in each line, or an id, a tab and an address. Records need no
-    /// text.
+    /// A - is standard input. Any format that can be read, and also lists: one address in each line, or an id, a tab and an address. Records
+    /// need no text.
     #[arg(value_name = "LEFT", required = true)]
     pub left: Vec<OsString>,
 

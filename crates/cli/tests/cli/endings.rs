@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::support::{Folder, RunOutput, lookalike, shell};
+use super::support::{Folder, RunOutput, lookalike, shell, skipped};
 
 /// The program with words as in a shell, in a folder.
 fn run(folder: &Folder, words: &str) -> RunOutput {
@@ -177,7 +177,7 @@ fn colours_are_for_terminals_without_no_color() {
         let done = lookalike(words.split(' ')).inside(folder.path()).run();
         assert!(!(done.stdout + &done.stderr).contains('\u{1b}'), "{words}");
         let Some(coloured) = on_a_terminal(&format!("lookalike {words}")) else {
-            println!("skipped: there is no script to make a terminal");
+            skipped("there is no script to make a terminal");
             continue;
         };
         assert!(coloured.contains('\u{1b}'), "{words}: {coloured}");

@@ -55,9 +55,8 @@ fn short_help_has_one_line_per_argument_option_and_command() {
         let help = help(&format!("{command} -h"));
         let (_, entries) =
             help.split_once("\n\n").and_then(|(_, help)| help.split_once("\n\n")).expect("parts");
-        for line in entries.lines().filter(|line| line.starts_with("        ")) {
-            panic!("{command}: {line:?} continues the line before");
-        }
+        let continued = entries.lines().find(|line| line.starts_with("        "));
+        assert_eq!(continued, None, "{command}: a line continues the one before");
     }
 }
 

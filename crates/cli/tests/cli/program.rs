@@ -2,7 +2,7 @@
 
 use lookalike_cli::args::help::PAGES;
 
-use super::support::{Folder, lookalike, shell};
+use super::support::{Folder, lookalike, shell, skipped};
 
 #[test]
 fn completions_know_commands_and_options() {
@@ -19,7 +19,7 @@ fn completions_know_commands_and_options() {
 #[test]
 fn bash_accepts_its_completions_and_completes() {
     if shell("bash --version").run().code != Some(0) {
-        println!("skipped: there is no bash");
+        skipped("there is no bash");
         return;
     }
     let folder = Folder::new();
@@ -39,7 +39,7 @@ fn every_command_has_a_manual_page_that_is_read() {
     let groff = shell("groff --version").run().code == Some(0);
     for page in PAGES {
         let name = format!("lookalike {}", page.command);
-        let path = folder.join(&format!("man1/{}.1", name.trim().replace(' ', "-")));
+        let path = folder.join(format!("man1/{}.1", name.trim().replace(' ', "-")));
         let source =
             std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXAMPLES"] {
@@ -53,6 +53,6 @@ fn every_command_has_a_manual_page_that_is_read() {
         }
     }
     if !groff {
-        println!("skipped: there is no groff to read the pages");
+        skipped("there is no groff to read the pages");
     }
 }
