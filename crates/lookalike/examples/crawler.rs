@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p lookalike --example crawler`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it found")]
+
 use std::path::Path;
 
 use lookalike::{AddOutcome, Error, Options};
@@ -56,7 +58,7 @@ fn crawl(seen: &Path, pages: std::ops::Range<u32>) -> Result<Counts, Error> {
 /// Makes a page up: every fourth has the article of the one before it, and every fifth changes when it is fetched again.
 fn fetch(number: u32, again: bool) -> String {
     let article = if number % 4 == 3 { number - 1 } else { number };
-    let year = if again && number % 5 == 0 && number < 200 { 2 } else { 1 };
+    let year = if again && number.is_multiple_of(5) && number < 200 { 2 } else { 1 };
     let words = (0..80).map(|word| format!("a{article}w{} ", word * year));
     words.chain([format!("page {number}")]).collect()
 }

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p lookalike --example folder_of_files`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it found")]
+
 use std::error::Error;
 use std::path::Path;
 

@@ -4,6 +4,8 @@
 //!
 //! `cargo run -p lookalike --example own_method`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it found")]
+
 use lookalike::Options;
 use lookalike::hash;
 use lookalike::methods::{

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p lookalike --example texts_in_memory`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it found")]
+
 use lookalike::generate::Plan;
 use lookalike::model::Media;
 use lookalike::{Error, Options};

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p lookalike --example two_corpora`
 
+#![expect(clippy::print_stdout, reason = "an example shows what it found")]
+
 use std::collections::BTreeMap;
 
 use lookalike::{Error, Options};

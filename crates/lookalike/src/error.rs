@@ -21,7 +21,7 @@ pub enum Error {
     Engine(EngineError),
     /// An index that could not be opened, read or written.
     #[error(transparent)]
-    Index(IndexError),
+    Index(Box<IndexError>),
 }
 
 impl From<EngineError> for Error {
@@ -45,7 +45,7 @@ impl From<IndexError> for Error {
         match error {
             IndexError::Engine(error) => error.into(),
             IndexError::Request(sentence) => Error::Request(sentence),
-            error => Error::Index(error),
+            error => Error::Index(Box::new(error)),
         }
     }
 }
