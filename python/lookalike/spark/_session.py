@@ -55,7 +55,7 @@ def _use_own_python(spark: SparkSession) -> None:
         # A session over Spark Connect has none: its workers are elsewhere.
         return
     named = "PYSPARK_PYTHON" in os.environ or context.getConf().get("spark.pyspark.python") is not None
-    if context.master.startswith("local") and not named:
+    if (context.master or "").startswith("local") and not named:
         context.pythonExec = sys.executable
 
 
