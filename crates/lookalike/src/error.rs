@@ -50,6 +50,16 @@ impl From<IndexError> for Error {
     }
 }
 
+/// Turns an error about memory into one that counts the copies of texts, too, which take so many bytes.
+pub(crate) fn counting_copies<E: Into<Error>>(held: u64) -> impl Fn(E) -> Error {
+    move |error| match error.into() {
+        Error::Engine(EngineError::Memory { why, needed }) => {
+            EngineError::Memory { why, needed: needed + held }.into()
+        }
+        error => error,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,8 @@ use std::path::Path;
 use crate::corpus::{Corpus, MaxRejected, ReadOptions};
 use crate::engine::recipe::Task;
 use crate::engine::{EngineError, Job, JobRecipe, Opened, Outputs, Settings, Summary};
-use crate::error::Error;
+use crate::error::{Error, counting_copies};
+use crate::model::rounded;
 use crate::options::{Options, for_texts};
 use crate::request;
 use crate::runs::{self, JobFolder};
@@ -276,7 +277,8 @@ impl TextJob {
     }
 
     fn dedup(self) -> Result<Dedup, Error> {
-        let run = runs::dedup(self.job, &self.folder, &Watch::default()).map_err(beside(self.held))?;
+        let run =
+            runs::dedup(self.job, &self.folder, &Watch::default()).map_err(counting_copies(self.held))?;
         let mut removed = Vec::new();
         let table = self.folder.path().join("removed.jsonl");
         runs::each_row(&table, |row: RemovedNumbers| {
@@ -300,7 +302,7 @@ impl TextJob {
         let folder = self.folder.path();
         let table = folder.join("pairs.jsonl");
         let run = runs::pairs(self.job, &self.folder, &table, &Watch::default());
-        let (summary, notes) = run.map_err(beside(self.held))?;
+        let (summary, notes) = run.map_err(counting_copies(self.held))?;
         let mut pairs = Vec::new();
         runs::each_row(&table, |row: PairLine| {
             let positions = (position_of(&row.a), position_of(&row.b), row.similarity);
@@ -320,11 +322,11 @@ impl TextJob {
     }
 
     fn compare(self) -> Result<Comparison, Error> {
-        let (folder, watch, beside) = (self.folder.path(), Watch::default(), beside(self.held));
-        let Opened::Open(mut open) = self.job.open(folder).map_err(&beside)? else {
+        let (folder, watch, counting) = (self.folder.path(), Watch::default(), counting_copies(self.held));
+        let Opened::Open(mut open) = self.job.open(folder).map_err(&counting)? else {
             return Err(damaged(folder, "a new folder holds a finished job").into());
         };
-        let findings = open.run(&watch).map_err(&beside)?;
+        let findings = open.run(&watch).map_err(&counting)?;
         let mut pairs = Vec::new();
         open.matches(&watch, |found| {
             // A comparison has what methods accept, near or not.
@@ -338,10 +340,11 @@ impl TextJob {
             }
             Ok::<_, EngineError>(())
         })?;
-        let groups = runs::rows(&folder.join("groups.jsonl"))?.into_iter().map(compared_group).collect();
+        let table = folder.join("groups.jsonl");
+        let groups: Option<_> = runs::rows(&table)?.into_iter().map(compared_group).collect();
         Ok(Comparison {
             pairs,
-            groups,
+            groups: groups.ok_or_else(|| damaged(&table, "a group has texts without positions"))?,
             rejected_left: rejected(folder, Some("left"))?,
             rejected_right: rejected(folder, Some("right"))?,
             summary: findings.summary,
@@ -350,15 +353,16 @@ impl TextJob {
     }
 }
 
-fn compared_group(row: ComparedGroupLine) -> LargeComparedGroup {
-    let positions = |ids: &[String]| ids.iter().filter_map(|id| position_of(id)).collect();
-    LargeComparedGroup {
-        left: positions(&row.left),
-        right: positions(&row.right),
+/// A group by the positions of its texts; nothing if an id tells none.
+fn compared_group(row: ComparedGroupLine) -> Option<LargeComparedGroup> {
+    let positions = |ids: &[String]| ids.iter().map(|id| position_of(id)).collect::<Option<Vec<_>>>();
+    Some(LargeComparedGroup {
+        left: positions(&row.left)?,
+        right: positions(&row.right)?,
         pairs: row.pairs,
         equal: row.equal,
         measured: row.measured,
-    }
+    })
 }
 
 /// Texts that could not be read, of one side where there are two.
@@ -374,21 +378,8 @@ fn rejected(folder: &Path, side: Option<&str>) -> Result<Vec<RejectedText>, Engi
     Ok(rejected)
 }
 
-/// Turns an error about memory into one that counts the copies of the texts, too.
-fn beside(held: u64) -> impl Fn(EngineError) -> EngineError {
-    move |error| match error {
-        EngineError::Memory { why, needed } => EngineError::Memory { why, needed: needed + held },
-        error => error,
-    }
-}
-
 fn damaged(file: &Path, what: &str) -> EngineError {
     EngineError::Damaged { file: file.to_owned(), what: what.to_owned() }
-}
-
-/// A similarity as tables have it.
-fn rounded(similarity: f64) -> f64 {
-    (similarity * 1e9).round() / 1e9
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crate::corpus::Corpus;
 use crate::engine::pipeline::HEAVY;
 use crate::engine::{EngineError, JobRecipe, Settings};
-use crate::error::Error;
+use crate::error::{Error, counting_copies};
 use crate::index::{
     Answer, CorpusRecord, CreateOptions, Index as DiskIndex, IndexError, Match, Mode, OnExistingId,
     Preparation, Progress, QueryBuffers, State, Stats, Verdict, WriterOptions,
@@ -180,7 +180,7 @@ impl Index {
     }
 
     fn add_corpus(&self, texts: TextTable, on_existing: OnExistingId) -> Result<Vec<AddOutcome>, Error> {
-        let (settings, counting_copy) = (self.beside(&texts), counting_copy(texts.memory()));
+        let (settings, counting) = (self.beside(&texts), counting_copies(texts.memory()));
         let corpus = self.corpus(texts)?;
         let additions = Mutex::new(Additions::default());
         let lock = || additions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,7 +201,7 @@ impl Index {
             },
         );
         drop(held);
-        added.map_err(counting_copy)?;
+        added.map_err(counting)?;
         let additions = additions.into_inner().unwrap_or_else(PoisonError::into_inner);
         self.pool.with(&self.disk, |buffers| {
             let outcome = |addition| match addition {
@@ -255,7 +255,7 @@ impl Index {
         limit: usize,
     ) -> Result<Vec<Result<Answer, String>>, Error> {
         let texts = TextTable::of_texts(texts);
-        let (settings, counting_copy) = (self.beside(&texts), counting_copy(texts.memory()));
+        let (settings, counting) = (self.beside(&texts), counting_copies(texts.memory()));
         let corpus = self.corpus(texts)?;
         let mut answers = Vec::new();
         let _held = self.pool.take_all();
@@ -273,7 +273,7 @@ impl Index {
                 Ok(())
             },
         );
-        examined.map_err(counting_copy)?;
+        examined.map_err(counting)?;
         Ok(answers)
     }
 
@@ -318,16 +318,6 @@ impl Index {
 }
 
 const EMPTY_ID: &str = "its id is empty";
-
-/// Turns an error about memory into one that counts the copy of the texts, too.
-fn counting_copy(held: u64) -> impl Fn(IndexError) -> Error {
-    move |error| match Error::from(error) {
-        Error::Engine(EngineError::Memory { why, needed }) => {
-            EngineError::Memory { why, needed: needed + held }.into()
-        }
-        error => error,
-    }
-}
 
 /// The error about a text without a verdict, which a sound index does not have.
 fn lost() -> IndexError {

@@ -39,7 +39,7 @@ pub mod span;
 
 pub use document::{Content, Document, Extras, Media, RecordPosition};
 pub use findings::{BigCluster, Section, SourceCounts};
-pub use measure::{Measured, Similarity, Threshold};
+pub use measure::{Measured, Similarity, Threshold, rounded};
 pub use numbers::{ClassId, DocNumber, InputPlace, NodeId};
 pub use pairs::{Candidate, MOST_METHODS, Pair, Removal, SharedKeys, VerifiedPair};
 pub use recipe::{Recipe, RecipeMismatch};

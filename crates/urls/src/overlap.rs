@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
+use lookalike::model::rounded;
 use lookalike::store::sort::existing;
 use lookalike::store::strings::{self, OrderedStrings, StringSorter};
 use lookalike::tables::overlap::OverlapRow;
@@ -36,11 +37,6 @@ const FACTS: &str = "listed";
 pub(crate) const ROWS: &str = "measured-rows";
 /// Counts by top-level domain and snapshot, from this stage.
 pub(crate) const DOMAINS: &str = "measured-domains";
-
-/// Numbers are told to nine decimals.
-pub(crate) fn rounded(number: f64) -> f64 {
-    (number * 1e9).round() / 1e9
-}
 
 /// Writes `overlap.jsonl`, unless that was done.
 pub(crate) fn list(

@@ -7,6 +7,7 @@ use std::io::Write;
 use lookalike::corpus::write::Sink;
 use lookalike::corpus::{Compression, CorpusError};
 use lookalike::engine::EngineError;
+use lookalike::model::rounded;
 use lookalike::store::sort::existing;
 use lookalike::store::strings::{self, OrderedStrings};
 use lookalike::tables::snapshots;
@@ -17,7 +18,7 @@ use serde::Serialize;
 use crate::Context;
 use crate::join::{DOMAINS, JoinFacts, PER_SNAPSHOT, domain_columns};
 use crate::measure::{Measurements, Sums};
-use crate::overlap::{self, OverlapFacts, rounded};
+use crate::overlap::{self, OverlapFacts};
 use crate::tables::ROWS_SHOWN;
 use crate::tsv::{Tsv, share};
 

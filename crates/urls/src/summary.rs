@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::join::JoinFacts;
 use crate::measure::Measurements;
-use crate::overlap::rounded;
 use crate::persistence::Persistence;
 use crate::read::{RecordCounts, Side};
 use crate::tables::ReportTables;
 use crate::tsv::share;
 use crate::{Context, recipe};
+use lookalike::model::rounded;
 
 /// The counts of a finished comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -82,7 +82,7 @@ fn expected(sides: &[Vec<Page>]) -> Vec<Value> {
             "url": sides[0][first].0,
             "left": names(0, &documents),
             "right": names(1, others),
-            "similarity": similarity.map(overlap::rounded),
+            "similarity": similarity.map(lookalike::model::rounded),
         }))
     };
     shared.into_iter().filter_map(line).collect()

@@ -35,7 +35,7 @@ def prepare(spark: SparkSession) -> None:
             raise
         raise UsageError(
             f"the Python of Spark's workers has no {lacks[1]}: install the wheel on every machine, or name a Python that has it in "
-            f"PYSPARK_PYTHON before the session begins (the driver's is {sys.executable})"
+            f"PYSPARK_PYTHON before Spark is started (the driver's is {sys.executable})"
         ) from None
     if version is not None and version[0] != __version__:
         raise UsageError(

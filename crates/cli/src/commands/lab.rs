@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
 
+use lookalike::engine::EngineError;
 use lookalike::engine::delivered::write_durably;
 use lookalike::engine::document_copy::DocumentCopy;
 use lookalike::report::{Study, study_page, study_text};
@@ -62,6 +63,9 @@ pub(crate) fn make_folder(folder: &Path, command: &str) -> Result<(), Failure> {
     let failed = |error: std::io::Error| {
         Failure::Missing(format!("{} cannot be made a folder: {error}", folder.display()))
     };
+    if let Some(file) = folder.ancestors().find(|path| path.is_file()) {
+        return Err(EngineError::NotAFolder { file: file.to_owned() }.into());
+    }
     let mark = folder.join("work").join("command");
     let before = std::fs::read_to_string(&mark).ok();
     let empty = std::fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());

@@ -104,7 +104,7 @@ fn a_file_is_no_folder_for_results() {
     let folder = Folder::new();
     folder.file("out", "mine");
     let sentence = "out is a file, and results take a folder; name a new or empty one";
-    for words in ["dedup --sample -o out", "pairs --sample -o out/p.jsonl"] {
+    for words in ["dedup --sample -o out", "pairs --sample -o out/p.jsonl", "lab tune --sample -o out"] {
         let done = lookalike(words.split(' ')).inside(folder.path()).run();
         assert!(done.stderr.contains(sentence), "{words}: {}", done.stderr);
         assert_ne!(done.code, Some(0), "{words}");

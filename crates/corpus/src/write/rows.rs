@@ -159,13 +159,11 @@ impl Cell<'_> {
         }
     }
 
-    /// The cell with its number rounded as it is written: nobody can tell 9 decimals apart from more, and the last
-    /// bits of a sum may depend on its order.
+    /// The cell with its number rounded as it is written.
     fn rounded(self) -> Self {
         match self {
             Cell::OptionalF64(Some(number)) => {
-                // Adding 0 makes 0 of -0.
-                let rounded = (number * 1e9).round() / 1e9 + 0.0;
+                let rounded = lookalike_model::rounded(number);
                 Cell::OptionalF64(Some(rounded).filter(|number| number.is_finite()))
             }
             other => other,
