@@ -1,4 +1,4 @@
-//! Every format but Parquet: the first byte picks one, the rest is the shard.
+//! Every format but Parquet and lists of addresses: the first byte picks one, the rest is the shard.
 #![no_main]
 
 use lookalike_corpus::{Format, Namespaces, ReadOptions};

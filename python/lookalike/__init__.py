@@ -34,7 +34,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from . import _core
 from ._core import Column, Table, __version__
@@ -81,11 +81,13 @@ __all__ = [
     "dedup",
     "methods",
     "pairs",
+    "presets",
     "similarity",
     "sketch",
 ]
 
 Path = str | os.PathLike[str]
+_Value = TypeVar("_Value")
 Progress = Callable[[str, int, int | None], object]
 
 
@@ -190,6 +192,15 @@ _REPLAYED = (
 )  # fmt: skip
 
 
+#: Options that a preset decides about, unless they are given.
+_PRESET = ("method", "similarity", "shingle", "threshold", "recall", "profile")
+
+
+def _default(value: _Value) -> _Value:
+    """A default that is told from the same value when somebody gives it."""
+    return type("_Default", (type(value),), {})(value)
+
+
 def _options(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """The keywords of a call; beside a recipe none that it has already."""
     defaults: dict[str, Any] = function.__kwdefaults__ or {}
@@ -198,6 +209,10 @@ def _options(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, A
         changed = [name for name in _REPLAYED if name in options and options[name] != defaults[name]]
         if changed:
             raise UsageError(f"the recipe has {changed[0]} already; leave it out, or leave recipe out")
+    if options.get("preset") is not None:
+        if options["recipe"] is not None:
+            raise UsageError("a recipe says all that a preset could; leave one of them out")
+        options.update({name: None for name in _PRESET if options[name] is defaults[name]})
     return options
 
 
@@ -238,10 +253,10 @@ def dedup(
     documents: Any,
     *,
     ids: Any = None,
-    method: str | Sequence[str] = "minhash",
-    threshold: float | str = 0.8,
-    similarity: str = "jaccard",
-    shingle: int = 5,
+    method: str | Sequence[str] = _default("minhash"),
+    threshold: float | str = _default(0.8),
+    similarity: str = _default("jaccard"),
+    shingle: int = _default(5),
     keep: str = "first",
     cluster: str = "star",
     against: Any = None,
@@ -250,12 +265,13 @@ def dedup(
     combine: str = "any",
     filter: str | None = None,
     lexicon: Path | None = None,
-    recall: float | str = 0.98,
+    recall: float | str = _default(0.98),
     unverified: bool = False,
     within: str | None = None,
     max_group: int | None = None,
     seed: int = 1,
     recipe: Path | None = None,
+    preset: str | None = None,
     id: str = "id",
     text: str = "text",
     html: str = "html",
@@ -265,7 +281,7 @@ def dedup(
     revisions: bool = False,
     namespaces: str = "0",
     content: str | None = None,
-    profile: str = "web",
+    profile: str = _default("web"),
     output: Path | None = None,
     write: str = "none",
     annotate: bool = False,
@@ -298,6 +314,8 @@ def dedup(
     More rejected records than `max_rejected`, a number or a share such as "5%", are a `TooManyRejectedError`; by default that is a
     tenth of 100 documents or more, or all of them.
 
+    `preset` names the settings of a published pipeline, which `lookalike.presets()` lists; options that are given beside it hold.
+
     The other options are those of `lookalike dedup`; `lookalike.methods()` tells of all methods.
     """
     options = _options(dedup, locals())
@@ -311,20 +329,21 @@ def pairs(
     documents: Any,
     *,
     ids: Any = None,
-    method: str | Sequence[str] = "minhash",
-    threshold: float | str = 0.8,
-    similarity: str = "jaccard",
-    shingle: int = 5,
+    method: str | Sequence[str] = _default("minhash"),
+    threshold: float | str = _default(0.8),
+    similarity: str = _default("jaccard"),
+    shingle: int = _default(5),
     all: bool = False,
     combine: str = "any",
     filter: str | None = None,
     lexicon: Path | None = None,
-    recall: float | str = 0.98,
+    recall: float | str = _default(0.98),
     unverified: bool = False,
     within: str | None = None,
     max_group: int | None = None,
     seed: int = 1,
     recipe: Path | None = None,
+    preset: str | None = None,
     id: str = "id",
     text: str = "text",
     html: str = "html",
@@ -334,7 +353,7 @@ def pairs(
     revisions: bool = False,
     namespaces: str = "0",
     content: str | None = None,
-    profile: str = "web",
+    profile: str = _default("web"),
     output: Path | None = None,
     scratch: Path | None = None,
     spool: str = "auto",
@@ -366,20 +385,21 @@ def compare(
     *,
     left_ids: Any = None,
     right_ids: Any = None,
-    method: str | Sequence[str] = "minhash",
-    threshold: float | str = 0.8,
-    similarity: str = "jaccard",
-    shingle: int = 5,
+    method: str | Sequence[str] = _default("minhash"),
+    threshold: float | str = _default(0.8),
+    similarity: str = _default("jaccard"),
+    shingle: int = _default(5),
     right_fields: dict[str, str] | None = None,
     combine: str = "any",
     filter: str | None = None,
     lexicon: Path | None = None,
-    recall: float | str = 0.98,
+    recall: float | str = _default(0.98),
     unverified: bool = False,
     within: str | None = None,
     max_group: int | None = None,
     seed: int = 1,
     recipe: Path | None = None,
+    preset: str | None = None,
     id: str = "id",
     text: str = "text",
     html: str = "html",
@@ -389,7 +409,7 @@ def compare(
     revisions: bool = False,
     namespaces: str = "0",
     content: str | None = None,
-    profile: str = "web",
+    profile: str = _default("web"),
     output: Path | None = None,
     scratch: Path | None = None,
     spool: str = "auto",
@@ -480,6 +500,15 @@ def similarity(
     return _core.similarity(a, b, options)
 
 
+def presets() -> dict[str, str]:
+    """The presets by their names, each with a sentence. `lookalike presets NAME` says what differs from the original.
+
+    >>> lookalike.presets()["fineweb"]
+    'FineWeb (2024): MinHash of 5-word shingles in 14 bands of 8, aimed at pages that are 75 % alike.'
+    """
+    return _core.presets()
+
+
 def methods(name: str | None = None) -> Any:
     """All methods, each as a dict with its parameters, formula, source and cost; or one of them, by name or alias.
 
@@ -530,18 +559,19 @@ class Index:
         *,
         learn: Any = None,
         no_text: bool = False,
-        method: str | Sequence[str] = "minhash",
-        threshold: float | str = 0.8,
-        similarity: str = "jaccard",
-        shingle: int = 5,
+        method: str | Sequence[str] = _default("minhash"),
+        threshold: float | str = _default(0.8),
+        similarity: str = _default("jaccard"),
+        shingle: int = _default(5),
         combine: str = "any",
         filter: str | None = None,
         lexicon: Path | None = None,
-        recall: float | str = 0.98,
+        recall: float | str = _default(0.98),
         unverified: bool = False,
         max_group: int | None = None,
         seed: int = 1,
         recipe: Path | None = None,
+        preset: str | None = None,
         id: str = "id",
         text: str = "text",
         html: str = "html",
@@ -551,7 +581,7 @@ class Index:
         revisions: bool = False,
         namespaces: str = "0",
         content: str | None = None,
-        profile: str = "web",
+        profile: str = _default("web"),
         threads: int | None = None,
         memory: int | str | None = None,
         sync: bool = False,

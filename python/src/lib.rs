@@ -24,6 +24,8 @@ mod spark;
 mod table;
 mod work;
 
+use std::collections::BTreeMap;
+
 use pyo3::prelude::*;
 
 use errors::Failure;
@@ -39,6 +41,12 @@ fn methods(name: Option<&str>) -> PyResult<String> {
     Ok(written.map_err(Failure::from)?.unwrap_or_default())
 }
 
+/// All presets by their names, each with what it is in a line.
+#[pyfunction]
+fn presets() -> BTreeMap<&'static str, &'static str> {
+    lookalike::presets::PRESETS.iter().map(|preset| (preset.name, preset.summary())).collect()
+}
+
 /// The compiled module behind `lookalike/__init__.py`.
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -48,6 +56,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::Column>()?;
     module.add_class::<index::Index>()?;
     module.add_function(wrap_pyfunction!(methods, module)?)?;
+    module.add_function(wrap_pyfunction!(presets, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::dedup, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::pairs, module)?)?;
     module.add_function(wrap_pyfunction!(jobs::compare, module)?)?;

@@ -7,6 +7,7 @@ use lookalike::corpus::{Fields, MaxRejected, ReadOptions};
 use lookalike::engine::recipe::{ClusterRule, Combine, Keep};
 use lookalike::engine::{Settings, Shards, Spool};
 use lookalike::index::WriterOptions;
+use lookalike::presets::{GivenOptions, Preset};
 use lookalike::request::{self, DocumentOptions, MatchingOptions};
 use lookalike::text::extract::ContentMode;
 use pyo3::prelude::*;
@@ -78,7 +79,7 @@ impl<'py> Options<'py> {
     /// Reads the options of matching.
     pub(crate) fn matching(&self) -> PyResult<MatchingOptions> {
         let other = MatchingOptions::default();
-        Ok(MatchingOptions {
+        let mut matching = MatchingOptions {
             methods: self.words("method")?.unwrap_or(other.methods),
             combine: self
                 .word("combine", &[("any", Combine::Any), ("all", Combine::All)])?
@@ -94,7 +95,22 @@ impl<'py> Options<'py> {
             max_group: self.read("max_group", request::positive)?,
             seed: self.read("seed", whole)?.unwrap_or(other.seed),
             recipe: self.path("recipe")?,
-        })
+        };
+        if let Some(preset) = self.preset()? {
+            preset.fill_matching(&self.given()?, &mut matching);
+        }
+        Ok(matching)
+    }
+
+    /// The preset, which decides about options that were not given.
+    fn preset(&self) -> PyResult<Option<&'static Preset>> {
+        self.read("preset", Preset::named)
+    }
+
+    /// The names of all keywords with a value: where there is a preset, Python leaves None in those that were not given.
+    fn given(&self) -> PyResult<GivenOptions> {
+        let names = self.0.iter().filter(|(_, value)| !value.is_none());
+        names.map(|(name, _)| name.extract()).collect()
     }
 
     /// Reads the options of reading documents.
@@ -117,12 +133,17 @@ impl<'py> Options<'py> {
         };
         let contents =
             [("page", ContentMode::Page), ("main", ContentMode::Main), ("email", ContentMode::Email)];
-        let documents = DocumentOptions::default();
-        Ok(DocumentOptions {
-            reading,
-            content: self.word("content", &contents)?,
-            profile: self.read("profile", request::profile)?.unwrap_or(documents.profile),
-        })
+        let mut documents = DocumentOptions { reading, ..DocumentOptions::default() };
+        if let Some(content) = self.word("content", &contents)? {
+            documents.content = Some(content);
+        }
+        if let Some(profile) = self.read("profile", request::profile)? {
+            documents.profile = profile;
+        }
+        if let Some(preset) = self.preset()? {
+            preset.fill_documents(&self.given()?, &mut documents);
+        }
+        Ok(documents)
     }
 
     /// Reading as a recipe says, with the losses that may be, files that may be left out, and the memory for the list of files.

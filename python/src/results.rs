@@ -73,7 +73,7 @@ impl ColumnBuilder {
         match kind {
             Kind::Text | Kind::OptionalText => ColumnBuilder::Text(StringBuilder::new()),
             Kind::OptionalF64 => ColumnBuilder::Number(Float64Builder::new()),
-            Kind::U64 => ColumnBuilder::Count(UInt64Builder::new()),
+            Kind::U64 | Kind::OptionalU64 => ColumnBuilder::Count(UInt64Builder::new()),
             Kind::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
             Kind::ListOfText => ColumnBuilder::Texts(ListBuilder::new(StringBuilder::new())),
             Kind::ListOfU64 => ColumnBuilder::Counts(ListBuilder::new(UInt64Builder::new())),

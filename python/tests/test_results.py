@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pathlib
 import threading
+import tomllib
 from typing import Any
 
 import pandas
@@ -94,6 +95,22 @@ def test_compare_is_the_command_line(pages: pathlib.Path, columns: dict[str, lis
         assert found.best.to_pylist() == rows(tmp_path / "out" / "best.jsonl")
         assert found.summary["pairs"] == len(found.pairs) > 10
     assert found.rejected["side"] == ["left"]
+
+
+def test_a_preset_decides_what_is_not_given(pages: pathlib.Path) -> None:
+    def settings(**given: object) -> tuple[object, ...]:
+        recipe = tomllib.loads(lookalike.dedup(pages, **given).recipe)
+        return recipe["threshold"], recipe["shingle"], recipe["method"][0]["name"]
+
+    assert settings(preset="fineweb") == ("0.75", 5, "minhash")
+    assert settings(preset="copycat") == ("0.6667", 8, "simhash")
+    # Also a value that is the default without a preset.
+    assert settings(preset="copycat", threshold=0.8, shingle=5, method="minhash") == ("0.8", 5, "minhash")
+    with pytest.raises(lookalike.UsageError, match="no preset is called"):
+        lookalike.dedup(pages, preset="finweb")
+    with pytest.raises(lookalike.UsageError, match="leave one of them out"):
+        lookalike.dedup(pages, preset="fineweb", recipe="recipe.toml")
+    assert "copycat" in lookalike.presets()
 
 
 def test_a_recipe_is_replayed(pages: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -249,6 +249,7 @@ fn steps(stage: Option<&str>) -> &'static str {
         Some("verify") => "candidate pairs",
         Some("group") => "postings",
         Some("collapse") => "documents",
+        Some("order") => "documents and postings",
         Some("write") => "pairs sorted or written",
         _ => "steps",
     }

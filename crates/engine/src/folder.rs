@@ -9,6 +9,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use lookalike_corpus::Compression;
+use lookalike_corpus::write::rows::RowFormat;
 use lookalike_store::journal;
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,7 +47,6 @@ const TABLES: [&str; 12] = [
     "conflicts",
     "review",
 ];
-const ENDINGS: [&str; 5] = [".jsonl", ".parquet", ".jsonl.gz", ".jsonl.zst", ".jsonl.bz2"];
 
 /// Tells the files that a job wrote in its folder from others that lie there.
 pub(crate) struct JobFiles {
@@ -60,9 +61,18 @@ impl JobFiles {
 
     /// True for a result, or a copy, by its name below the folder.
     pub(crate) fn has(&self, name: &str) -> bool {
-        let table = |table: &&str| name.strip_prefix(*table).is_some_and(|ending| ENDINGS.contains(&ending));
+        let table = |table: &&str| {
+            name.strip_prefix(*table).is_some_and(|ending| table_endings().any(|known| known == ending))
+        };
         RESULTS.contains(&name) || TABLES.iter().any(table) || self.copies.contains(Path::new(name))
     }
+}
+
+/// The endings that tables are written with.
+fn table_endings() -> impl Iterator<Item = String> {
+    let formats = [RowFormat::Jsonl, RowFormat::Parquet].map(|format| format.suffix().to_owned());
+    let jsonl = RowFormat::Jsonl.suffix();
+    formats.into_iter().chain(Compression::ALL.map(|compression| format!("{jsonl}{}", compression.suffix())))
 }
 
 /// Folders of copies.
@@ -80,7 +90,8 @@ pub(crate) fn clear(folder: &Path) -> Result<(), EngineError> {
             .take_while(|above| *above != folder)
             .all(|above| fs::remove_dir(above).is_ok());
     }
-    let tables = TABLES.iter().flat_map(|table| ENDINGS.iter().map(move |ending| format!("{table}{ending}")));
+    let tables =
+        TABLES.iter().flat_map(|table| table_endings().map(move |ending| format!("{table}{ending}")));
     for name in RESULTS.iter().map(|name| (*name).to_owned()).chain(tables) {
         remove_if_there(&folder.join(name))?;
     }

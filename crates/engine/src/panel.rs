@@ -71,12 +71,7 @@ impl PanelMethod {
 
     /// True when equal words by the run's profile are sure to give equal keys.
     pub(crate) fn goes_by_words(&self) -> bool {
-        let abilities = self.abilities();
-        let known = ["minhash", "simhash", "exact"].contains(&self.method.recipe().name.as_str());
-        known
-            && abilities.profile.is_none()
-            && !abilities.sentences
-            && abilities.rejection_reason("").is_none()
+        self.abilities().sketches_words_alone
     }
 
     /// The document's length, as the method sees it.

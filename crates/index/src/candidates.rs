@@ -9,9 +9,13 @@ use lookalike_methods::{DirectedKeyCounts, Member, Method};
 use crate::chunk::{Tables, word_key};
 use crate::error::IndexError;
 use crate::part::Snapshot;
-use crate::prepared::{Candidate, Candidates, KeyMatch};
+use crate::prepared::{Candidate, Candidates, CommonRank, KeyMatch};
 use crate::query_buffers::{QueryBuffers, Subject};
 use crate::row::{Row, State};
+
+/// Documents that share only common keys with one are candidates up to this number. Pages of one template would each be measured
+/// against all before them else; those with more in common than the template share rarer keys, too.
+const MOST_COMMON: usize = 128;
 
 /// A query of a snapshot.
 pub(crate) struct SnapshotQuery<'a> {
@@ -42,8 +46,24 @@ impl SnapshotQuery<'_> {
         if candidates.leader.is_none() {
             candidates.leader = self.leader(examined.digest, from)?;
         }
-        self.match_keys(examined, from, candidates)?;
+        if self.match_keys(examined, from, candidates)? && from > 0 {
+            // Which of the earlier candidates share only common keys was told by keys that were not common then.
+            candidates.forget_classes();
+            self.match_keys(examined, 0, candidates)?;
+        }
+        self.rank_common(candidates);
         self.add_candidates(examined, candidates)
+    }
+
+    /// Takes the matching documents that share only common keys into the ranking.
+    fn rank_common(&self, candidates: &mut Candidates) {
+        let most = self.examiner.recipe().max_group.min(MOST_COMMON);
+        let groups = self.buffers.matches.chunk_by(|one, two| one.number == two.number);
+        let common = groups
+            .filter(|group| !self.shares_rare_key(group, &candidates.postings))
+            .filter(|group| Some(group[0].number) != candidates.leader);
+        let ranks: Vec<CommonRank> = common.map(CommonRank::of).collect();
+        candidates.rank_common(ranks, most);
     }
 
     /// The first document with these words, among those from `from` on.
@@ -61,19 +81,21 @@ impl SnapshotQuery<'_> {
         Ok(None)
     }
 
-    /// Collects the postings of the document's keys.
+    /// Collects the postings of the document's keys; returns true if a key has become common.
     fn match_keys(
         &mut self,
         examined: &Examined,
         from: u32,
         candidates: &mut Candidates,
-    ) -> Result<(), IndexError> {
+    ) -> Result<bool, IndexError> {
         let QueryBuffers { matches, blocks, .. } = &mut *self.buffers;
         matches.clear();
+        let mut became_common = false;
         candidates.postings.resize_with(examined.keys.len(), Vec::new);
         for (place, (method, keys)) in self.examiner.methods().zip(&examined.keys).enumerate() {
             // The document itself is one more.
             let most = method.abilities().max_documents_per_key(self.snapshot.counts.classes + 1);
+            let common = postings_of_common_key(self.examiner, method);
             candidates.postings[place].resize(keys.len(), 0);
             for (number, key) in keys.iter().enumerate() {
                 let before = matches.len();
@@ -84,14 +106,16 @@ impl SnapshotQuery<'_> {
                     }
                 })?;
                 let postings = &mut candidates.postings[place][number];
+                let was_common = *postings as usize >= common;
                 *postings += (matches.len() - before) as u32;
+                became_common |= !was_common && *postings as usize >= common;
                 if u64::from(*postings) + 1 > most {
                     matches.truncate(before);
                 }
             }
         }
         matches.sort_unstable();
-        Ok(())
+        Ok(became_common)
     }
 
     /// Adds the classes with matching keys that methods propose and do not rule out.
@@ -99,7 +123,10 @@ impl SnapshotQuery<'_> {
         let matches = std::mem::take(&mut self.buffers.matches);
         for group in matches.chunk_by(|one, two| one.number == two.number) {
             let class = group[0].number;
-            if Some(class) == candidates.leader {
+            let shares_rare_key = self.shares_rare_key(group, &candidates.postings);
+            if Some(class) == candidates.leader
+                || !shares_rare_key && !candidates.is_ranked(CommonRank::of(group))
+            {
                 continue;
             }
             self.cache_row(class)?;
@@ -112,6 +139,7 @@ impl SnapshotQuery<'_> {
                 candidates.classes.push(Candidate {
                     class,
                     shared,
+                    common: (!shares_rare_key).then(|| CommonRank::of(group)),
                     record: cached.record.clone(),
                     measured: None,
                 });
@@ -119,6 +147,16 @@ impl SnapshotQuery<'_> {
         }
         self.buffers.matches = matches;
         Ok(())
+    }
+
+    /// True if one of the matching keys is not common.
+    fn shares_rare_key(&self, matches: &[KeyMatch], postings: &[Vec<u32>]) -> bool {
+        matches.chunk_by(|one, two| one.method == two.method).any(|group| {
+            let place = group[0].method as usize;
+            let method = self.examiner.methods().nth(place);
+            let common = method.map_or(usize::MAX, |method| postings_of_common_key(self.examiner, method));
+            group.iter().any(|one| (postings[place][one.key as usize] as usize) < common)
+        })
     }
 
     /// Reads the row and the record of a document into the cache.
@@ -240,6 +278,11 @@ impl SnapshotQuery<'_> {
         self.snapshot.body(number, row, &mut self.buffers.blocks, &mut body)?;
         self.buffers.text_of(&body, row.text as usize)
     }
+}
+
+/// The number of postings from which on a key is common: with one more document its group would be a giant one.
+pub(crate) fn postings_of_common_key(examiner: &Examiner, method: &dyn Method) -> usize {
+    examiner.recipe().max_group.max(method.abilities().least_group())
 }
 
 /// Counts the keys of one method that two documents share: `[there, asks]` are the lengths of the indexed document and of the
@@ -439,6 +482,71 @@ mod tests {
         small.index.inner.query(&now, &mut small.buffers).find_since(&asked, &mut found).unwrap();
         assert_eq!((found.leader, classes(&found), found.searched_below), (Some(2), vec![0, 1], 3));
         assert_eq!(found.postings, find(&mut small, "a b c d g").postings);
+    }
+
+    /// Page of a template: ten words that all have and four of its own, too far from the others to be removed.
+    fn page(number: usize) -> String {
+        let own: Vec<String> = (0..4).map(|word| format!("own{number}{word}")).collect();
+        format!("a b c d e f g h i j {}", own.join(" "))
+    }
+
+    /// An index of so many pages of a template, with keys that are common from so many documents on.
+    fn template(pages: usize, max_group: usize) -> SmallIndex {
+        let recipe = lookalike_engine::JobRecipe { max_group, ..crate::testing::recipe() };
+        let mut small = SmallIndex::with(recipe, true);
+        (0..pages)
+            .for_each(|number| assert_eq!(small.add(&format!("d{number}"), &page(number)), State::Kept));
+        small
+    }
+
+    /// The class and the rank of each candidate.
+    fn ranked(candidates: &Candidates) -> Vec<(u32, Option<CommonRank>)> {
+        candidates.classes.iter().map(|one| (one.class, one.common)).collect()
+    }
+
+    #[test]
+    fn of_documents_that_share_only_common_keys_few_are_candidates() {
+        let (pages, most) = (12, 3);
+        let mut all = template(pages, 1000);
+        let promising = classes(&find(&mut all, &page(99)));
+        assert!(promising.len() > 2 * most, "{promising:?}");
+        let mut keys = |number| -> Vec<u64> {
+            all.prepared("x", &page(number)).examined.keys[0].iter().map(|key| key.value).collect()
+        };
+        let (asked, keys) = (keys(99), (0..pages).map(&mut keys).collect::<Vec<_>>());
+        // The simplest way: count who has a key, rank those without a rare one, and take the first.
+        let is_rare = |key: u64| keys.iter().filter(|keys| keys.contains(&key)).count() < most;
+        let (mut expected, mut common) = (Vec::new(), Vec::new());
+        for (class, keys) in keys.iter().enumerate() {
+            let shared: Vec<u64> = asked.iter().copied().filter(|key| keys.contains(key)).collect();
+            match shared.iter().any(|&key| is_rare(key)) {
+                true => expected.push(class as u32),
+                false => common.push((std::cmp::Reverse(shared.len()), class as u32)),
+            }
+        }
+        common.sort_unstable();
+        assert!(common.len() > most, "{common:?}");
+        expected.extend(common[..most].iter().map(|&(_, class)| class));
+        expected.sort_unstable();
+        expected.retain(|class| promising.contains(class));
+        assert_eq!(classes(&find(&mut template(pages, most), &page(99))), expected);
+    }
+
+    #[test]
+    fn candidates_do_not_depend_on_how_many_documents_had_come_when_it_was_looked_up() {
+        let (pages, most) = (9, 3);
+        let at_once = find(&mut template(pages, most), &page(99));
+        for early in 0..=pages {
+            let mut small = template(early, most);
+            let asked = small.prepared("asked", &page(99)).examined;
+            let mut found = find(&mut small, &page(99));
+            (early..pages).for_each(|number| {
+                small.add(&format!("d{number}"), &page(number));
+            });
+            let now = small.index.inner.now();
+            small.index.inner.query(&now, &mut small.buffers).find_since(&asked, &mut found).unwrap();
+            assert_eq!((ranked(&found), &found.postings), (ranked(&at_once), &at_once.postings), "{early}");
+        }
     }
 
     #[test]

@@ -38,6 +38,7 @@ impl SnapshotQuery<'_> {
         }
         candidates.classes = classes;
         if best.is_none() {
+            kept.sort_unstable();
             best = self.one_hop(subject, candidates, &kept)?;
         }
         Ok(best.map_or(State::Kept, |Witness { similarity, document, .. }| State::Removed {
@@ -46,7 +47,7 @@ impl SnapshotQuery<'_> {
         }))
     }
 
-    /// The best among the witnesses of near ones that were removed. `far` are kept ones that were measured already.
+    /// The best among the witnesses of near ones that were removed. `far` are kept ones that were measured already, in order.
     fn one_hop(
         &mut self,
         subject: &mut Subject<'_>,
@@ -59,7 +60,7 @@ impl SnapshotQuery<'_> {
         for (through, class) in own.into_iter().chain(others.map(|(way, class)| (Some(way), class))) {
             ways.extend(self.witnesses(class)?.into_iter().map(|witness| Way { witness, through }));
         }
-        ways.retain(|way| !far.contains(&way.witness));
+        ways.retain(|way| far.binary_search(&way.witness).is_err());
         best_by_one_hop(ways, &mut ClassHop { query: self, subject, candidates })
     }
 

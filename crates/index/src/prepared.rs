@@ -1,5 +1,7 @@
 //! A document that is asked about or added: what was examined of it, its candidates, and its near-duplicates.
 
+use std::cmp::Reverse;
+
 use lookalike_engine::examine::{Examined, SharedKeys};
 use lookalike_engine::measure::Measured;
 use serde::Serialize;
@@ -47,9 +49,25 @@ pub(crate) struct KeyMatch {
 pub(crate) struct Candidate {
     pub(crate) class: u32,
     pub(crate) shared: SharedKeys,
+    /// The rank of one that shares only common keys.
+    pub(crate) common: Option<CommonRank>,
     pub(crate) record: Vec<u8>,
     /// The similarity of the queried document to this one, if measured; the inner option is none if it is not near.
     pub(crate) measured: Option<Option<Measured>>,
+}
+
+/// The rank of a document among those that share only common keys: more of them come first, then the earlier document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CommonRank {
+    keys: Reverse<u32>,
+    class: u32,
+}
+
+impl CommonRank {
+    /// The rank of the document of these matches.
+    pub(crate) fn of(matches: &[KeyMatch]) -> Self {
+        CommonRank { keys: Reverse(matches.len() as u32), class: matches[0].number }
+    }
 }
 
 /// The candidates of a document.
@@ -58,11 +76,40 @@ pub(crate) struct Candidates {
     /// The first document with its words.
     pub(crate) leader: Option<u32>,
     pub(crate) classes: Vec<Candidate>,
+    /// The first of the documents that share only common keys, whether methods propose them or not.
+    pub(crate) common: Vec<CommonRank>,
     /// The number of postings of each of its keys, by method.
     pub(crate) postings: Vec<Vec<u32>>,
     /// Documents below this number were looked up, as they were in this epoch.
     pub(crate) searched_below: u32,
     pub(crate) epoch: u64,
+}
+
+impl Candidates {
+    /// Forgets the classes that were found, to look for them again.
+    pub(crate) fn forget_classes(&mut self) {
+        self.classes.clear();
+        self.postings.clear();
+        self.common.clear();
+    }
+
+    /// Adds documents to the ranking of those that share only common keys, keeps the first `most`, and drops candidates that are not
+    /// among them any more.
+    pub(crate) fn rank_common(&mut self, ranks: Vec<CommonRank>, most: usize) {
+        self.common.extend(ranks);
+        if self.common.len() > most {
+            self.common.select_nth_unstable(most);
+            self.common.truncate(most);
+        }
+        self.common.sort_unstable();
+        let common = &self.common;
+        self.classes.retain(|one| one.common.is_none_or(|rank| common.binary_search(&rank).is_ok()));
+    }
+
+    /// True for a document that is in the ranking.
+    pub(crate) fn is_ranked(&self, rank: CommonRank) -> bool {
+        self.common.binary_search(&rank).is_ok()
+    }
 }
 
 /// A document that another one is a near-duplicate of.

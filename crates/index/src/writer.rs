@@ -3,8 +3,9 @@
 //! Documents are examined and looked up by whoever adds them, on any number of threads. The writer looks only at what
 //! came since then, decides, appends everything that waits as one frame of the log, and then lets all readers see it.
 //!
-//! A key takes up to `max_group` documents, then kept ones up to four times as many, then none. Answers are those of
-//! `pairs` within that, and a subset beyond; what was left out is counted.
+//! A key takes up to `max_group` documents, then kept ones up to four times as many, then none. Beyond `max_group` it is common,
+//! and of the documents that share only common keys with one few are its candidates (`candidates::MOST_COMMON`). Answers are
+//! those of `pairs` within that, and a subset beyond; postings that were left out are counted.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use lookalike_engine::examine::Examined;
 use lookalike_engine::pipeline::HEAVY;
 
 use crate::acknowledged::Acknowledged;
+use crate::candidates::postings_of_common_key;
 use crate::chunk::{Chunk, Posting, StoredDocument, id_key, word_key};
 use crate::compactor::Compactor;
 use crate::error::IndexError;
@@ -376,7 +378,7 @@ impl<'c> Transaction<'c> {
     fn put_keys(&mut self, examined: &Examined, candidates: &Candidates, state: State, chunk: &mut Chunk) {
         let number = self.working.next;
         for (place, method) in self.inner.examiner.methods().enumerate() {
-            let limit = self.inner.examiner.recipe().max_group.max(method.abilities().least_group());
+            let limit = postings_of_common_key(&self.inner.examiner, method);
             let counted = candidates.postings.get(place).into_iter().flatten().chain(std::iter::repeat(&0));
             for (key, &postings) in examined.keys[place].iter().zip(counted) {
                 let allowed = if state == State::Kept { limit.saturating_mul(KEPT_FACTOR) } else { limit };

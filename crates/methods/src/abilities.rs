@@ -27,6 +27,9 @@ pub struct Abilities<'m> {
     pub profile: Option<&'m Profile>,
     /// True when it looks at sentences.
     pub sentences: bool,
+    /// True when sketches are made of the words alone, by the profile that similarity is measured by: documents with equal words
+    /// have equal sketches, and only the first of them is sketched.
+    pub sketches_words_alone: bool,
     /// True when keys have tags, which costs four bytes for each of them on disk.
     pub tagged: bool,
     /// The least number of keys that two documents must share, from 1, for a method whose

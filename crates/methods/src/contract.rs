@@ -56,6 +56,11 @@ pub fn check_page(method: &dyn Method, page: &Page<'_>) -> Result<Sketch, String
         format!("a payload of {} bytes and not of {}", made.payload.len(), method.payload_bytes())
     })?;
     ensure(words > 0 || made.keys.is_empty(), || "keys from no words".to_owned())?;
+    if abilities.sketches_words_alone {
+        let wordless = sketch(method, &Page { text: "", features: page.features });
+        let reads_more = abilities.profile.is_some() || abilities.sentences || abilities.rejecting.is_some();
+        ensure(made == wordless && !reads_more, || "a sketch of more than the words".to_owned())?;
+    }
     let refused = abilities.rejection_reason(page.text).is_some();
     ensure(!refused || made.keys.is_empty(), || "keys from what it refuses".to_owned())?;
     ensure(abilities.tagged || made.keys.iter().all(|key| key.tag == 0), || {

@@ -218,6 +218,7 @@ impl Method for Exact {
     fn abilities(&self) -> Abilities<'_> {
         Abilities {
             tagged: true,
+            sketches_words_alone: true,
             survey: Some(self),
             grouping: Some(self),
             advising: Some(self),

@@ -23,14 +23,17 @@
 //! # Ok::<(), lookalike_methods::MethodError>(())
 //! ```
 //!
-//! These six functions of [`Method`] are all that most methods need. Whatever else a method offers or asks for is one of
-//! its [`Abilities`]:
+//! Four functions of [`Method`] make a method; two more have defaults: [`promising`](Method::promising), by which payloads rule out pairs
+//! before they are measured, and [`abilities`](Method::abilities), which lists whatever else a method offers or asks for:
 //!
 //! | ability | meaning | methods |
 //! |---|---|---|
 //! | [`profile`](Abilities::profile), [`sentences`](Abilities::sentences) | words by a profile of its own; sentences | those with a parameter `profile`; those of sentences |
 //! | [`counted_keys`](Abilities::counted_keys) | the number of shared keys counts; all others look at payloads alone and can be asked about any two documents, as `--filter` does | `mod`, `dsc`, `dsc-ss`, `sif`, `koala`, `cops`, `spex` |
-//! | [`tagged`](Abilities::tagged), [`directed`](Abilities::directed), [`resident_bytes`](Abilities::resident_bytes) | keys with tags; scores that differ both ways; memory for the whole run | |
+//! | [`sketches_words_alone`](Abilities::sketches_words_alone) | documents with equal words have equal sketches | `minhash`, `simhash`, `exact` |
+//! | [`tagged`](Abilities::tagged) | keys with tags | `simhash`, `exact`, `koala` |
+//! | [`directed`](Abilities::directed) | scores that differ both ways | `mod`, `sif`, `koala`, `cops` |
+//! | [`resident_bytes`](Abilities::resident_bytes) | memory for the whole run | `minhash`, `imatch`, `supershingles`, `megashingles`, `descriptive-words` |
 //! | [`own_measure`](Abilities::own_measure) | a measure that decides where pairs are not verified | `decomposition`, `fuzzy` |
 //! | [`Learning`] | the words of the corpus must be counted first | those that weigh words |
 //! | [`Survey`] | further passes over the corpus come first | `exact`, `koala`, `spex`, `fuzzy`, `descriptive-words` |
@@ -269,15 +272,16 @@ pub trait Method: fmt::Debug + Send + Sync {
     /// Width of every payload.
     fn payload_bytes(&self) -> usize;
 
-    /// Replaces `sketch` with that of a document with at least one word.
+    /// Replaces `sketch` with that of a document. The engine asks for those with words alone; the contract also for one without, which
+    /// gets no keys and a payload of the usual width.
     fn sketch(&self, page: &Page<'_>, sketch: &mut Sketch);
 
     /// The method's own verdict on a pair: its score if they are near-duplicates. Seen from the other document, the
     /// score is swapped, and nothing else changes.
     fn accept(&self, a: &[u8], b: &[u8], shared: u32) -> Option<Score>;
 
-    /// True unless the pair need not be measured: because the verdict is part of what the method is, or because the
-    /// payloads show that the threshold is out of reach. Symmetric.
+    /// True if a candidate pair must be measured; false if the payloads show that the threshold is out of reach, or if the method's own
+    /// verdict is part of what it is and rejects the pair. Symmetric.
     fn promising(&self, a: &[u8], b: &[u8], shared: u32) -> bool {
         self.accept(a, b, shared).is_some()
     }

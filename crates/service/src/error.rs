@@ -53,6 +53,14 @@ pub enum ServiceError {
         /// The fault.
         what: String,
     },
+    /// A service that takes no work, or is not there.
+    #[error("the service at {address} takes no work: {why}")]
+    NotReady {
+        /// Its address.
+        address: SocketAddr,
+        /// The cause, or the answer that it gave.
+        why: String,
+    },
     /// A token that is easily guessed.
     #[error("line {line} of {} has a token of fewer than {least} characters; make it longer", file.display())]
     ShortToken {

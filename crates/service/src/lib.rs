@@ -6,6 +6,7 @@
 //! - [`settings`]: limits, tokens, log format
 //! - [`source`]: the data served; `store` is an index, `job` a finished job
 //! - `server`: connections, from the first to the last
+//! - `probe`: the question whether a service takes work
 //! - `routes`: every address, and the access check before them
 //! - `auth`, `sessions`: tokens of programs, cookies of people
 //! - `pool`: threads for work that takes long; `body`: bodies of requests, within limits
@@ -26,6 +27,7 @@ mod metrics;
 mod openapi;
 mod pages;
 mod pool;
+mod probe;
 mod routes;
 mod server;
 mod sessions;
@@ -35,6 +37,7 @@ mod store;
 
 pub use auth::{Tokens, exposure};
 pub use error::ServiceError;
+pub use probe::probe;
 pub use routes::{RouteFacts, routes};
 pub use server::{listen, serve};
 pub use settings::{LogFormat, Settings};

@@ -61,6 +61,7 @@ macro_rules! table {
 /// The type of a value that a row borrows, by the kind of its column.
 macro_rules! borrowed {
     ($a:lifetime U64) => { u64 };
+    ($a:lifetime OptionalU64) => { Option<u64> };
     ($a:lifetime OptionalF64) => { Option<f64> };
     ($a:lifetime Text) => { &$a str };
     ($a:lifetime OptionalText) => { Option<&$a str> };
@@ -72,6 +73,7 @@ macro_rules! borrowed {
 /// The type of a value that a line owns, by the kind of its column.
 macro_rules! owned {
     (U64) => { u64 };
+    (OptionalU64) => { Option<u64> };
     (OptionalF64) => { Option<f64> };
     (Text) => { String };
     (OptionalText) => { Option<String> };

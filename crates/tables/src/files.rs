@@ -280,16 +280,15 @@ fn quoted(command: &str) -> String {
 
 /// The type of a column in words, and the form in which it says that there is no value.
 fn type_name(column: &Column, endings: Endings) -> String {
-    let (name, optional) = match column.kind() {
-        Kind::U64 => ("whole number", false),
-        Kind::OptionalF64 => ("decimal number", true),
-        Kind::Text => ("text", false),
-        Kind::OptionalText => ("text", true),
-        Kind::ListOfText => ("list of texts", false),
-        Kind::ListOfU64 => ("list of whole numbers", false),
-        Kind::Bool => ("true or false", false),
+    let name = match column.kind() {
+        Kind::U64 | Kind::OptionalU64 => "whole number",
+        Kind::OptionalF64 => "decimal number",
+        Kind::Text | Kind::OptionalText => "text",
+        Kind::ListOfText => "list of texts",
+        Kind::ListOfU64 => "list of whole numbers",
+        Kind::Bool => "true or false",
     };
-    match (column.is_omitted_if_none(), optional) {
+    match (column.is_omitted_if_none(), column.kind().is_optional()) {
         (true, _) => format!("{name}, or left out"),
         (false, true) if endings == Endings::Tsv => format!("{name}, or empty"),
         (false, true) => format!("{name} or `null`"),

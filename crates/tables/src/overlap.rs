@@ -12,10 +12,10 @@ pub const COLUMNS: &[Column] = &[
     Column::new("right", Kind::ListOfText).described("The ids of its documents on the right side."),
     Column::new("similarity", Kind::OptionalF64)
         .described("The similarity of the first document of each side, where it was measured."),
-    Column::new("left_more", Kind::U64)
+    Column::new("left_more", Kind::OptionalU64)
         .described("The number of further documents on the left side, which are not listed.")
         .omit_if_none(),
-    Column::new("right_more", Kind::U64)
+    Column::new("right_more", Kind::OptionalU64)
         .described("The number of further documents on the right side, which are not listed.")
         .omit_if_none(),
 ];

@@ -14,7 +14,7 @@ table! {
         similarity: OptionalF64,
         /// The number of the cluster, which is that of its kept document.
         cluster: U64,
-        /// The number of the removed document: its place in the input from 0, rejected records counted.
+        /// The number of the removed document: its place in the input from 0, or in the order of `--order-field`; rejected records count.
         n: U64,
         /// The number of the witness, in the corpus or index that it is in.
         witness_n: U64,

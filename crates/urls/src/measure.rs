@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::Context;
 use crate::fetch::{FetchFacts, STORED, open_copy};
 use crate::fetch_request::{StoredDocument, StoredDocumentCodec};
-use crate::page_fate::{PageFate, WIDTH};
+use crate::page_fate::{PAGE_FATES, PageFate, WIDTH};
 
 /// Words of the shingles that persist or not.
 pub(crate) const SHINGLE: usize = 5;
@@ -67,8 +67,6 @@ impl Sums {
 
 const FACTS: &str = "measured";
 const MEDIAN: &str = "similarities";
-/// Fates of left documents, by address and snapshot.
-pub(crate) const PAGE_FATES: &str = "outcomes";
 
 /// Measures all pairs, unless that was done.
 pub(crate) fn measure(ctx: &Context<'_>, fetched: &FetchFacts) -> Result<Measurements, EngineError> {

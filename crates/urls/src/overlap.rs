@@ -174,8 +174,7 @@ mod tests {
 
     use super::*;
     use crate::fixture::Fixture;
-    use crate::measure::PAGE_FATES;
-    use crate::page_fate::WIDTH;
+    use crate::page_fate::{PAGE_FATES, WIDTH};
 
     /// A name of an address: its kind, and a number and a text, or a text alone.
     fn name(group: u32, kind: u8, number: Option<u32>, text: &str) -> Vec<u8> {

@@ -4,7 +4,9 @@ use lookalike::engine::EngineError;
 use lookalike::store::file::{Records, Run};
 
 use crate::Context;
-use crate::measure::PAGE_FATES;
+
+/// The file of fates, by address and snapshot.
+pub(crate) const PAGE_FATES: &str = "outcomes";
 
 /// Bytes of a fate in the file.
 pub(crate) const WIDTH: usize = 14;

@@ -427,7 +427,7 @@ def _dedup(spark: SparkSession, args: argparse.Namespace) -> int:
 def _pairs(spark: SparkSession, args: argparse.Namespace) -> int:
     from . import pairs
 
-    if not re.search(r"\.(parquet|jsonl(\.(gz|zst|bz2))?)$", args.output):
+    if not re.search(r"\.(parquet|jsonl(\.(gz|zst|bz2|xz|lz4))?)$", args.output):
         raise UsageError(f"{args.output} says no format to write; let it end in .jsonl (also with .gz, .zst, .bz2, .xz or .lz4) or .parquet")
     job = _Job(spark, args)
     recipe = job.recipe("pairs", all=args.all)

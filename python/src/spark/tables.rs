@@ -79,7 +79,7 @@ impl TableFile {
 
 /// The value of a row in a column, owned where cells borrow.
 enum Value<'b> {
-    Number(u64),
+    Number(Option<u64>),
     Measured(Option<f64>),
     Text(Option<&'b str>),
     Texts(Vec<&'b str>),
@@ -104,7 +104,8 @@ fn cell<'v>(kind: Kind, value: &'v Value<'_>) -> Cell<'v> {
     match (kind, value) {
         (Kind::Text, Value::Text(text)) => Cell::Text(text.unwrap_or_default()),
         (_, Value::Text(text)) => Cell::OptionalText(*text),
-        (_, Value::Number(number)) => Cell::U64(*number),
+        (Kind::OptionalU64, Value::Number(number)) => Cell::OptionalU64(*number),
+        (_, Value::Number(number)) => Cell::U64(number.unwrap_or_default()),
         (_, Value::Measured(number)) => Cell::OptionalF64(*number),
         (_, Value::Texts(texts)) => Cell::ListOfText(texts),
         (_, Value::Numbers(numbers)) => Cell::ListOfU64(numbers),
@@ -123,7 +124,10 @@ enum ColumnData {
 
 impl ColumnData {
     fn of(batch: &RecordBatch, column: &Column) -> Result<Self, EngineError> {
-        let Some(array) = batch.column_by_name(column.name()) else { return Ok(ColumnData::Nothing) };
+        let Some(array) = batch.column_by_name(column.name()) else {
+            let lacks = || EngineError::Request(format!("the column {} is missing", column.name()));
+            return column.kind().is_optional().then_some(ColumnData::Nothing).ok_or_else(lacks);
+        };
         let wrong =
             || EngineError::Request(format!("the column {} holds {}", column.name(), array.data_type()));
         match column.kind() {
@@ -139,7 +143,7 @@ impl ColumnData {
                     .and_then(|lists| lists.values().as_primitive_opt::<Int64Type>());
                 fits.map(|_| ColumnData::Other(array.clone())).ok_or_else(wrong)
             }
-            Kind::U64 => array
+            Kind::U64 | Kind::OptionalU64 => array
                 .as_primitive_opt::<Int64Type>()
                 .map(|_| ColumnData::Other(array.clone()))
                 .ok_or_else(wrong),
@@ -160,8 +164,9 @@ impl ColumnData {
                 let range = ends[row] as usize..ends[row + 1] as usize;
                 Value::Texts(range.map(|index| texts.get(index).unwrap_or_default()).collect())
             }
-            (Kind::U64, ColumnData::Other(array)) if there(array) => {
-                Value::Number(array.as_primitive::<Int64Type>().value(row) as u64)
+            (Kind::U64 | Kind::OptionalU64, ColumnData::Other(array)) => {
+                let number = || array.as_primitive::<Int64Type>().value(row) as u64;
+                Value::Number(there(array).then(number))
             }
             (Kind::OptionalF64, ColumnData::Other(array)) => {
                 Value::Measured(there(array).then(|| array.as_primitive::<Float64Type>().value(row)))
@@ -174,7 +179,7 @@ impl ColumnData {
                 Value::Flag(there(array) && array.as_boolean().value(row))
             }
             (Kind::Text | Kind::OptionalText, _) => Value::Text(None),
-            (Kind::U64, _) => Value::Number(0),
+            (Kind::U64 | Kind::OptionalU64, _) => Value::Number(None),
             (Kind::OptionalF64, _) => Value::Measured(None),
             (Kind::ListOfText, _) => Value::Texts(Vec::new()),
             (Kind::ListOfU64, _) => Value::Numbers(Vec::new()),

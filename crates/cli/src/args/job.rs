@@ -88,7 +88,8 @@ pub struct MatchArgs {
 
     /// Largest group of documents with a common key that proposes all of its pairs
     ///
-    /// Larger ones, giant groups, propose about as many pairs as they have documents.
+    /// Of larger ones, giant groups, dedup measures about as many pairs as they have documents, and pairs and compare write down the
+    /// group instead of its pairs. By default 1000 for dedup and index, 20000 for pairs and compare.
     #[arg(long, value_name = "N", help_heading = "Matching", value_parser = positive)]
     pub max_group: Option<NonZeroUsize>,
 

@@ -14,14 +14,20 @@ use super::positive;
 #[derive(Debug, Args)]
 pub struct ServeArgs {
     /// An index, or the folder of a finished dedup job
-    #[arg(value_name = "DIR")]
-    pub folder: PathBuf,
+    #[arg(value_name = "DIR", required_unless_present = "probe")]
+    pub folder: Option<PathBuf>,
 
     /// Address and port to listen on
     ///
     /// Port 0 is any free one. The address that was taken is printed. One that other machines can reach needs --token-file or --insecure.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub address: SocketAddr,
+
+    /// Ask the service that listens on --address whether it takes work, and end: with code 0 if it does
+    ///
+    /// For health checks of containers and supervisors. No token is needed.
+    #[arg(long, conflicts_with = "folder")]
+    pub probe: bool,
 
     /// Add and remove nothing, so that another process may
     ///

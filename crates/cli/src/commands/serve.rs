@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lookalike::walk::Watch;
 use lookalike_service::{
-    LogFormat, OpenOptions, ServiceError, Settings, Source, Tokens, exposure, listen, serve,
+    LogFormat, OpenOptions, ServiceError, Settings, Source, Tokens, exposure, listen, probe, serve,
 };
 
 use crate::args::{LogArg, ServeArgs};
@@ -13,11 +13,16 @@ use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
 
 pub(crate) fn run(args: &ServeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
+    // Clap asks for a folder wherever there is no --probe.
+    let Some(folder) = &args.folder else {
+        probe(args.address)?;
+        return Ok(Outcome::Done);
+    };
     let settings = settings(args)?;
     // The address first: a long look at a large job is in vain when it is taken.
     let listener = listen(args.address, &settings)?;
     let opening = OpenOptions { read_only: args.read_only, sync: args.sync };
-    let source = Source::open(&args.folder, opening)?;
+    let source = Source::open(folder, opening)?;
     let address = listener.local_addr().map_err(ServiceError::System)?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "listening on http://{address}")?;

@@ -62,6 +62,19 @@ impl Server {
 }
 
 #[test]
+fn a_probe_tells_a_service_from_none() {
+    let folder = Folder::new();
+    let server = Server::start(serve(&index(&folder)));
+    let probe = |address: &str| lookalike(["serve", "--probe", "--address", address]).run();
+    assert_eq!(probe(&server.address).exits(0).stdout, "");
+    let address = server.address.clone();
+    drop(server);
+    let gone = format!("the service at {address} takes no work: Connection refused (os error 111)");
+    probe(&address).fails(1, &gone);
+    lookalike(["serve", "--probe"]).path(folder.path()).run().exits(2);
+}
+
+#[test]
 fn a_polite_end_loses_nothing_and_exits_with_0() {
     let folder = Folder::new();
     let index = index(&folder);

@@ -1,7 +1,8 @@
-//! One file per format. All siblings have the same shape: a struct with a [`Stream`](crate::input::Stream), a
+//! One file per format. Most have the same shape: a struct with a [`Stream`](crate::input::Stream), a
 //! [`RecordCounter`](crate::record::RecordCounter) and the length of the record handed out last, which is dropped from the
-//! window when the next one is asked for. Copy `jsonl.rs` to begin a new one. Crawl files (`warc.rs`, `arc.rs`)
-//! share theirs in `framing.rs`; a table that is in memory (`rows.rs`) has no stream.
+//! window when the next one is asked for. To begin a new one, copy `trec.rs` for records in a file, `plain.rs` for files that are
+//! documents, `parquet.rs` for columns of a file that is read from its end. Crawl files (`warc.rs`, `arc.rs`) share theirs in
+//! `framing.rs`; Parquet and a table that is in memory (`rows.rs`) have no stream.
 
 pub(crate) mod arc;
 mod framing;

@@ -54,6 +54,8 @@ impl RowFormat {
 pub enum Kind {
     /// Whole numbers from 0.
     U64,
+    /// Whole numbers from 0, or none.
+    OptionalU64,
     /// Numbers rounded to 9 decimals, or none.
     OptionalF64,
     /// Texts.
@@ -66,6 +68,13 @@ pub enum Kind {
     ListOfU64,
     /// True or false.
     Bool,
+}
+
+impl Kind {
+    /// True if a cell may hold nothing.
+    pub const fn is_optional(self) -> bool {
+        matches!(self, Kind::OptionalU64 | Kind::OptionalF64 | Kind::OptionalText)
+    }
 }
 
 /// A column of a table.
@@ -83,8 +92,10 @@ impl Column {
         Column { name, kind, omit_if_none: false, description: "" }
     }
 
-    /// In JSON lines a cell that holds nothing is left out. In Parquet it is null all the same.
+    /// In JSON lines a cell that holds nothing is left out. In Parquet it is null all the same. Panics for a kind that always has a
+    /// value; columns are constants, so that the compiler says it.
     pub const fn omit_if_none(self) -> Self {
+        assert!(self.kind.is_optional(), "a cell of this kind always has a value");
         Column { omit_if_none: true, ..self }
     }
 
@@ -119,6 +130,8 @@ impl Column {
 pub enum Cell<'a> {
     /// For [`Kind::U64`].
     U64(u64),
+    /// For [`Kind::OptionalU64`].
+    OptionalU64(Option<u64>),
     /// For [`Kind::OptionalF64`]; what is no number counts as none.
     OptionalF64(Option<f64>),
     /// For [`Kind::Text`].
@@ -150,6 +163,7 @@ impl Cell<'_> {
     fn kind(&self) -> Kind {
         match self {
             Cell::U64(_) => Kind::U64,
+            Cell::OptionalU64(_) => Kind::OptionalU64,
             Cell::OptionalF64(_) => Kind::OptionalF64,
             Cell::Text(_) => Kind::Text,
             Cell::OptionalText(_) => Kind::OptionalText,
@@ -171,7 +185,7 @@ impl Cell<'_> {
     }
 
     fn is_none(&self) -> bool {
-        matches!(self, Cell::OptionalF64(None) | Cell::OptionalText(None))
+        matches!(self, Cell::OptionalU64(None) | Cell::OptionalF64(None) | Cell::OptionalText(None))
     }
 }
 
@@ -290,6 +304,7 @@ fn push_name(out: &mut Vec<u8>, before: &mut u8, column: &Column, cell: &Cell<'_
 fn push_cell(out: &mut Vec<u8>, cell: Cell<'_>) {
     match cell.rounded() {
         Cell::U64(number) => push_json(out, &number),
+        Cell::OptionalU64(number) => push_json(out, &number),
         Cell::OptionalF64(number) => push_json(out, &number),
         Cell::Text(text) => push_json(out, text),
         Cell::OptionalText(text) => push_json(out, &text),

@@ -230,7 +230,12 @@ impl Method for MinHash {
     }
 
     fn abilities(&self) -> Abilities<'_> {
-        Abilities { resident_bytes: self.resident_bytes(), advising: Some(self), ..Abilities::default() }
+        Abilities {
+            sketches_words_alone: true,
+            resident_bytes: self.resident_bytes(),
+            advising: Some(self),
+            ..Abilities::default()
+        }
     }
 }
 

@@ -397,6 +397,7 @@ impl Method for SimHash {
         let probabilistic = self.search == Search::Probabilistic;
         Abilities {
             tagged: true,
+            sketches_words_alone: self.input != Input::Hex,
             learning: self.weight.uses_idf().then_some(self),
             query_keys: probabilistic.then_some(self),
             grouping: Some(self),

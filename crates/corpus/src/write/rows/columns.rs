@@ -169,6 +169,7 @@ fn schema(columns: &[Column]) -> String {
         };
         match column.kind {
             Kind::U64 => format!("REQUIRED INT64 {name} (INTEGER(64,false));"),
+            Kind::OptionalU64 => format!("OPTIONAL INT64 {name} (INTEGER(64,false));"),
             Kind::OptionalF64 => format!("OPTIONAL DOUBLE {name};"),
             Kind::Text => format!("REQUIRED BYTE_ARRAY {name} (STRING);"),
             Kind::OptionalText => format!("OPTIONAL BYTE_ARRAY {name} (STRING);"),
@@ -220,13 +221,13 @@ impl Levels {
 impl Values {
     fn of(kind: Kind) -> Self {
         let values = match kind {
-            Kind::U64 | Kind::ListOfU64 => ColumnData::Numbers(Vec::new()),
+            Kind::U64 | Kind::OptionalU64 | Kind::ListOfU64 => ColumnData::Numbers(Vec::new()),
             Kind::OptionalF64 => ColumnData::Floats(Vec::new()),
             Kind::Text | Kind::OptionalText | Kind::ListOfText => ColumnData::Texts(Texts::default()),
             Kind::Bool => ColumnData::Bools(Vec::new()),
         };
         let nested = matches!(kind, Kind::ListOfText | Kind::ListOfU64);
-        let optional = nested || matches!(kind, Kind::OptionalF64 | Kind::OptionalText);
+        let optional = nested || kind.is_optional();
         Values { values, levels: Levels { optional, nested, ..Levels::default() } }
     }
 
@@ -235,6 +236,9 @@ impl Values {
         match (&mut self.values, cell) {
             (ColumnData::Numbers(numbers), Cell::U64(number)) => {
                 self.levels.push(1) + push_numbers(numbers, &[number])
+            }
+            (ColumnData::Numbers(numbers), Cell::OptionalU64(number)) => {
+                self.levels.push(usize::from(number.is_some())) + push_numbers(numbers, number.as_slice())
             }
             (ColumnData::Numbers(numbers), Cell::ListOfU64(list)) => {
                 self.levels.push(list.len()) + push_numbers(numbers, list)
