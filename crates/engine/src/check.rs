@@ -33,6 +33,8 @@ const ROUNDING: f64 = 1e-8;
 const COPIES: [&str; 3] = ["kept/", "removed/", "rejected/"];
 /// The file with a job's recipe.
 const RECIPE: &str = "recipe.toml";
+/// The table of rejected records.
+const REJECTED: &str = "rejected.jsonl";
 /// Reasons why tables are compared with their digests alone.
 const NO_LINES: &str = "its tables are not plain JSON lines";
 const NO_COUNT: &str = "its summary has no count of what is in them";
@@ -236,20 +238,37 @@ impl<'r> Results<'r> {
                 tables.retain(|name| name.ends_with(".parquet"));
                 self.checked.leave_unchecked(tables, NO_LINES);
             }
-            Task::Pairs => {
-                let path = self.path_of("pairs.jsonl");
-                let is_lines = path.extension().is_some_and(|end| end == "jsonl") && path.is_file();
-                if let (Some(said), true) = (summary.pairs, is_lines) {
-                    let mut pairs = 0;
-                    self.lines(&path, |_: serde_json::Value, _| pairs += 1)?;
-                    self.checked.check_count("pairs", pairs, said);
-                } else {
-                    tables.retain(|name| name.starts_with("pairs."));
-                    self.checked.leave_unchecked(tables, if is_lines { NO_COUNT } else { NO_LINES });
-                }
-            }
+            Task::Pairs => self.pairs(tables, &summary)?,
             Task::Compare => self.checked.leave_unchecked(tables, NO_COUNT),
         }
+        Ok(())
+    }
+
+    fn pairs(&mut self, mut tables: Vec<String>, summary: &Summary) -> Result<(), EngineError> {
+        let path = self.path_of("pairs.jsonl");
+        let is_lines = path.extension().is_some_and(|end| end == "jsonl") && path.is_file();
+        if let (Some(said), true) = (summary.pairs, is_lines) {
+            let mut pairs = 0;
+            self.lines(&path, |_: serde_json::Value, _| pairs += 1)?;
+            self.checked.check_count("pairs", pairs, said);
+            tables.retain(|name| !name.starts_with("pairs."));
+        }
+        if tables.iter().any(|name| name == REJECTED) {
+            self.rejected(summary.rejected)?;
+            tables.retain(|name| name != REJECTED);
+        }
+        self.checked.leave_unchecked(tables, if is_lines { NO_COUNT } else { NO_LINES });
+        Ok(())
+    }
+
+    /// Compares the number of rejected records with that of the summary.
+    fn rejected(&mut self, said: u64) -> Result<(), EngineError> {
+        let mut lines = 0;
+        self.lines(&self.folder.join(REJECTED), |line: RejectedLine, _| {
+            // Those of another corpus are none of the job's documents.
+            lines += u64::from(line.side.is_none());
+        })?;
+        self.checked.check_count("rejected records", lines, said);
         Ok(())
     }
 
@@ -286,13 +305,7 @@ impl<'r> Results<'r> {
         })?;
         self.checked.check_count("clusters", clusters, summary.clusters);
         self.checked.check_count("documents that clusters leave out", members, removed);
-        let mut lines = 0;
-        self.lines(&self.folder.join("rejected.jsonl"), |line: RejectedLine, _| {
-            // Those of another corpus are none of the job's documents.
-            lines += u64::from(line.side.is_none());
-        })?;
-        self.checked.check_count("rejected records", lines, rejected);
-        Ok(())
+        self.rejected(rejected)
     }
 
     /// The documents that were removed; nothing where the tables are not JSON lines.
@@ -600,9 +613,11 @@ mod tests {
         assert_eq!(tables, ["clusters.parquet", "rejected.parquet", "removed.parquet"]);
         assert_eq!(why.as_deref(), Some(NO_LINES));
         let pairs = || JobRecipe { task: Task::Pairs, ..recipe("exact") };
-        assert_eq!(unchecked(pairs(), Outputs::default()), (vec![], None));
+        let (tables, why) = unchecked(pairs(), Outputs::default());
+        assert_eq!((tables, why.as_deref()), (vec!["groups.jsonl".to_owned()], Some(NO_COUNT)));
         let (tables, why) = unchecked(pairs(), parquet());
-        assert_eq!((tables, why.as_deref()), (vec!["pairs.parquet".to_owned()], Some(NO_LINES)));
+        assert_eq!(tables, ["groups.parquet", "pairs.parquet", "rejected.parquet"]);
+        assert_eq!(why.as_deref(), Some(NO_LINES));
     }
 
     #[test]
