@@ -198,7 +198,8 @@ _PRESET = ("method", "similarity", "shingle", "threshold", "recall", "profile")
 
 def _default(value: _Value) -> _Value:
     """A default that is told from the same value when somebody gives it."""
-    return type("_Default", (type(value),), {})(value)
+    marked: _Value = type("_Default", (type(value),), {})(value)
+    return marked
 
 
 def _options(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ fn table() -> Vec<Route> {
         program("/v1/clusters/{cluster}", &["GET"], get(api::cluster)),
         program("/v1/stats", &["GET"], get(api::stats)),
         open(program("/healthz", &["GET"], get(api::alive))),
-        program("/readyz", &["GET"], get(api::ready)),
+        open(program("/readyz", &["GET"], get(api::ready))),
         program("/metrics", &["GET"], get(api::metrics)),
         program("/openapi.json", &["GET"], get(openapi::show)),
         page("/", &["GET"], get(pages::overview)),
@@ -164,7 +164,7 @@ fn check_access(state: &AppState, request: &Request, route: &str) -> Result<(), 
 }
 
 fn table_is_open(route: &str) -> bool {
-    ["/healthz", "/login", "/style.css"].contains(&route)
+    ["/healthz", "/readyz", "/login", "/style.css"].contains(&route)
 }
 
 fn token_needed() -> Refusal {

@@ -496,7 +496,7 @@ fn add_result(
 ) -> Result<Result<AddResult, Refusal>, Refusal> {
     Ok(match verdict {
         Verdict::Conflict { .. } => Err(Refusal::conflict(
-            "id: another document bears it with other words; take that one out first, or send known=replace",
+            "id: another document bears it with other words; take that one out first, or add ?known=replace to the address",
         )),
         Verdict::Added { number, state, known } => {
             let new = state == State::Kept && !known;

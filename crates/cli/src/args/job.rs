@@ -112,7 +112,7 @@ pub struct MatchArgs {
     )]
     pub recipe: Option<PathBuf>,
 
-    /// Work as a published pipeline does, such as fineweb or copycat; other options change it
+    /// Work as a published pipeline does, such as fineweb; other options change it
     ///
     /// A preset decides about --method, --similarity, --shingle, --threshold and --profile, where these are not given; --recall chooses
     /// its bands anew. lookalike presets lists all of them, and says of each what differs from the original.

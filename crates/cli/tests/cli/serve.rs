@@ -72,6 +72,10 @@ fn a_probe_tells_a_service_from_none() {
     let gone = format!("the service at {address} takes no work: Connection refused (os error 111)");
     probe(&address).fails(1, &gone);
     lookalike(["serve", "--probe"]).path(folder.path()).run().exits(2);
+    // Nobody who runs a health check has a token.
+    let tokens = folder.file("tokens", format!("{TOKEN}\n"));
+    let server = Server::start(serve(&folder.join("index")).option("--token-file", tokens));
+    probe(&server.address).exits(0);
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn without_a_token_every_address_but_the_open_ones_answers_401() {
     let folder = index();
     let server = Server::start(folder.path(), guarded());
     let open: Vec<&str> = routes().iter().filter(|route| route.open).map(|route| route.path).collect();
-    assert_eq!(open, ["/healthz", "/login", "/login", "/style.css"]);
+    assert_eq!(open, ["/healthz", "/readyz", "/login", "/login", "/style.css"]);
     let wrong: [&[(&str, &str)]; 5] = [
         &[],
         &[("Authorization", "Bearer wrong-token-of-some-length")],
@@ -39,6 +39,7 @@ fn without_a_token_every_address_but_the_open_ones_answers_401() {
     }
     assert_eq!(server.request("PUT", "/v1/stats", &[], b"").status, 401);
     server.get("/healthz").has(200);
+    server.get("/readyz").has(200);
     server.get("/login").has(200);
     server.get("/style.css").has(200);
 }

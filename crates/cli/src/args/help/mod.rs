@@ -88,7 +88,7 @@ fn list_commands(program: &Command, listed: impl Fn(&CommandGroup) -> Vec<&'stat
     for group in &COMMAND_GROUPS {
         let lines: Vec<String> = listed(group)
             .into_iter()
-            .map(|name| format!("\n  {LITERAL}{name:<11}{LITERAL:#}{}", about(name).unwrap_or_default()))
+            .map(|name| format!("\n  {LITERAL}{name:<12}{LITERAL:#}{}", about(name).unwrap_or_default()))
             .collect();
         if !lines.is_empty() {
             groups.push(format!("{HEADING}{}:{HEADING:#}{}", group.title, lines.concat()));

@@ -48,11 +48,10 @@ pub const PAGES: &[Page] = &[
             "write",
             "plan",
             "threshold",
-            "shingle",
+            "preset",
             "method",
-            "threads",
             "memory",
-            "json",
+            "text_field",
         ],
         examples: &[
             (
