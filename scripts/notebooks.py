@@ -28,8 +28,10 @@ def run(notebook, folder):
     client = nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}})
     client.execute()
     for cell in notebook.cells:
-        # Times of the run say nothing to a reader.
+        # Times of the run say nothing to a reader, nor do warnings of packages, which have paths of this machine.
         cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
     return notebook
 
 
