@@ -46,12 +46,11 @@ def main():
     update = sys.argv[1:] == ["--update"]
     if sys.argv[1:] and not update:
         sys.exit("usage: scripts/notebooks [--update]")
-    # The kernel is the one of this interpreter, and finds the command on its path.
-    sys.path[:] = [entry for entry in sys.path if pathlib.Path(entry or ".").resolve() != HERE / "python"]
     failed = 0
     with tempfile.TemporaryDirectory() as scratch:
         commands = pathlib.Path(scratch) / "bin"
         commands.mkdir()
+        # The kernel is one of this interpreter, and finds the command on its path.
         (commands / "lookalike").symlink_to(pathlib.Path(os.environ["LOOKALIKE_BINARY"]).resolve())
         os.environ["PATH"] = os.pathsep.join([str(commands), str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
         for path in sorted((HERE / "docs/notebooks").glob("*.ipynb")):

@@ -28,7 +28,7 @@ pub struct Abilities<'m> {
     /// True when it looks at sentences.
     pub sentences: bool,
     /// True when sketches are made of the words alone, by the profile that similarity is measured by: documents with equal words
-    /// have equal sketches, and only the first of them is sketched.
+    /// have equal sketches.
     pub sketches_words_alone: bool,
     /// True when keys have tags, which costs four bytes for each of them on disk.
     pub tagged: bool,

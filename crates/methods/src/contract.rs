@@ -57,9 +57,9 @@ pub fn check_page(method: &dyn Method, page: &Page<'_>) -> Result<Sketch, String
     })?;
     ensure(words > 0 || made.keys.is_empty(), || "keys from no words".to_owned())?;
     if abilities.sketches_words_alone {
-        let wordless = sketch(method, &Page { text: "", features: page.features });
+        let without_text = sketch(method, &Page { text: "", features: page.features });
         let reads_more = abilities.profile.is_some() || abilities.sentences || abilities.rejecting.is_some();
-        ensure(made == wordless && !reads_more, || "a sketch of more than the words".to_owned())?;
+        ensure(made == without_text && !reads_more, || "a sketch of more than the words".to_owned())?;
     }
     let refused = abilities.rejection_reason(page.text).is_some();
     ensure(!refused || made.keys.is_empty(), || "keys from what it refuses".to_owned())?;
@@ -130,7 +130,7 @@ mod tests {
     use lookalike_model::Recipe;
 
     use super::*;
-    use crate::Key;
+    use crate::{Abilities, Key};
 
     const TEXTS: &[&str] = &["", "rose", "a rose is a rose", "One sentence. And another one!"];
 
@@ -145,6 +145,7 @@ mod tests {
         Sides,
         Scores,
         Promise,
+        WordsAlone,
         Name,
     }
 
@@ -167,6 +168,9 @@ mod tests {
             }
             sketch.payload.resize(self.payload_bytes() - usize::from(*self == Broken::Width), 0);
             sketch.payload[0] = value as u8;
+            if *self == Broken::WordsAlone {
+                sketch.payload[1] = page.text.len() as u8;
+            }
         }
 
         fn accept(&self, a: &[u8], b: &[u8], _: u32) -> Option<Score> {
@@ -181,6 +185,10 @@ mod tests {
         fn promising(&self, a: &[u8], b: &[u8], shared: u32) -> bool {
             *self != Broken::Promise && self.accept(a, b, shared).is_some()
         }
+
+        fn abilities(&self) -> Abilities<'_> {
+            Abilities { sketches_words_alone: *self == Broken::WordsAlone, ..Abilities::default() }
+        }
     }
 
     #[test]
@@ -194,6 +202,7 @@ mod tests {
             (Broken::Sides, "accept depends on who is first"),
             (Broken::Scores, "a score of"),
             (Broken::Promise, "accepted without being promising"),
+            (Broken::WordsAlone, "a sketch of more than the words"),
             (Broken::Name, "there is no method nobody"),
         ] {
             let told = check(&broken, TEXTS).unwrap_err();

@@ -431,6 +431,27 @@ mod tests {
         assert_eq!(reader.num_row_groups(), 300_000 * (10 + 48 + 16 + 8) / GROUP_BYTES + 1);
     }
 
+    #[test]
+    fn whole_numbers_that_may_be_none_are_null_in_parquet_and_left_out_of_lines() {
+        const COLUMNS: &[Column] = &[Column::new("more", Kind::OptionalU64).omit_if_none()];
+        let folder = tempfile::tempdir().unwrap();
+        let numbers = [Some(u64::MAX), None, Some(0)];
+        let written = |format: RowFormat| {
+            let target = folder.path().join(format.suffix());
+            let mut writer = RowWriter::create(&target, format, COLUMNS, "").unwrap();
+            numbers.iter().for_each(|&number| writer.push(&[Cell::OptionalU64(number)]).unwrap());
+            writer.finish().unwrap();
+            target
+        };
+        let lines = std::fs::read_to_string(written(RowFormat::Jsonl)).unwrap();
+        assert_eq!(lines, "{\"more\":18446744073709551615}\n{}\n{\"more\":0}\n");
+        let parquet = File::open(written(RowFormat::Parquet)).unwrap();
+        let mut batches = ParquetRecordBatchReaderBuilder::try_new(parquet).unwrap().build().unwrap();
+        let batch = batches.next().unwrap().unwrap();
+        let read: Vec<Option<u64>> = batch.column(0).as_primitive::<UInt64Type>().iter().collect();
+        assert_eq!(read, numbers);
+    }
+
     /// A table whose second row is written in parts, between rows that are not; no list, an empty one and a long one.
     fn with_long_row(target: &Path, texts: usize, numbers: usize) {
         const COLUMNS: &[Column] = &[
