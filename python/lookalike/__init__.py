@@ -631,6 +631,7 @@ class Index:
         progress: Progress | None = None,
     ) -> Table:
         """What documents are near-duplicates of: rows of `id`, how many there are in `total`, and the most similar ones in `matches`.
+        `left_out` counts documents that share only very common keys and were not compared.
 
         Records that could not be read have no row.
         """

@@ -348,6 +348,7 @@ impl AddResults {
 struct AnswersBuilder {
     id: StringBuilder,
     total: UInt64Builder,
+    left_out: UInt64Builder,
     lengths: Vec<usize>,
     number: UInt64Builder,
     name: StringBuilder,
@@ -363,6 +364,7 @@ impl AnswersBuilder {
         let answer = prepared.answer.as_ref().unwrap_or(&nothing);
         self.id.append_value(&prepared.id);
         self.total.append_value(answer.total as u64);
+        self.left_out.append_value(answer.left_out);
         self.lengths.push(answer.matches.len());
         for found in &answer.matches {
             self.number.append_value(found.number.into());
@@ -398,6 +400,7 @@ impl AnswersBuilder {
         results::batch(vec![
             ("id", ArrayBuilder::finish(&mut self.id)),
             ("total", ArrayBuilder::finish(&mut self.total)),
+            ("left_out", ArrayBuilder::finish(&mut self.left_out)),
             ("matches", Arc::new(matches)),
         ])
     }

@@ -22,12 +22,12 @@ impl Index {
     ) -> Result<Answer, IndexError> {
         let now = self.inner.now();
         let mut query = self.inner.query(&now, buffers);
-        let mut hits = query.hits(prepared)?;
+        let (mut hits, left_out) = query.hits(prepared)?;
         hits.sort_by(|(one, first), (two, second)| {
             second.forward.total_cmp(&first.forward).then(one.cmp(two))
         });
         let directed = self.examiner().directed();
-        let mut answer = Answer { total: hits.len(), ..Answer::default() };
+        let mut answer = Answer { matches: Vec::new(), total: hits.len(), left_out };
         for (number, measured) in hits.into_iter().take(limit) {
             let row = query.row(number)?;
             let (id, url) = now.names(number, &row, &mut query.buffers.blocks)?;
@@ -46,12 +46,12 @@ impl Index {
 }
 
 impl SnapshotQuery<'_> {
-    /// Returns all documents that are near-duplicates, with their measurements.
-    fn hits(&mut self, prepared: &PreparedDocument) -> Result<Vec<(u32, Measured)>, IndexError> {
+    /// Returns all documents that are near-duplicates, with their measurements, and the number of candidates that were left out.
+    fn hits(&mut self, prepared: &PreparedDocument) -> Result<(Vec<(u32, Measured)>, u64), IndexError> {
         let examined = &prepared.examined;
         let mut hits = Vec::new();
         if examined.words == 0 {
-            return Ok(hits);
+            return Ok((hits, 0));
         }
         let mut candidates = self.find(examined)?;
         let mut first = None;
@@ -78,7 +78,7 @@ impl SnapshotQuery<'_> {
                 self.expand(candidate.class, measured, &mut hits)?;
             }
         }
-        Ok(hits)
+        Ok((hits, candidates.left_out))
     }
 
     /// Appends all documents of a class.
@@ -128,7 +128,10 @@ mod tests {
             backward: None,
             kept: true,
         };
-        assert_eq!(answer(&mut small, "a b c d f", 9), Answer { matches: vec![expected], total: 1 });
+        assert_eq!(
+            answer(&mut small, "a b c d f", 9),
+            Answer { matches: vec![expected], total: 1, left_out: 0 }
+        );
     }
 
     #[test]

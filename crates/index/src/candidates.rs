@@ -529,7 +529,8 @@ mod tests {
         expected.extend(common[..most].iter().map(|&(_, class)| class));
         expected.sort_unstable();
         expected.retain(|class| promising.contains(class));
-        assert_eq!(classes(&find(&mut template(pages, most), &page(99))), expected);
+        let found = find(&mut template(pages, most), &page(99));
+        assert_eq!((classes(&found), found.left_out as usize), (expected, common.len() - most));
     }
 
     #[test]
@@ -546,6 +547,7 @@ mod tests {
             let now = small.index.inner.now();
             small.index.inner.query(&now, &mut small.buffers).find_since(&asked, &mut found).unwrap();
             assert_eq!((ranked(&found), &found.postings), (ranked(&at_once), &at_once.postings), "{early}");
+            assert_eq!(found.left_out, at_once.left_out, "{early}");
         }
     }
 

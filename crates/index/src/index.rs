@@ -247,6 +247,7 @@ impl Index {
             text: loaded.manifest.text,
             snapshot: RwLock::new(Arc::new(loaded.snapshot)),
             manifest: Mutex::new(loaded.manifest),
+            partly_compared: AtomicU64::new(0),
             layout,
             examiner,
         });
@@ -317,6 +318,12 @@ impl Index {
     /// Bytes that were cut off the log when it was opened to be written to: the beginning of a write that was never acknowledged.
     pub fn cut_bytes(&self) -> u64 {
         self.cut
+    }
+
+    /// The documents that were kept since it was opened without being compared with all candidates: they share only keys with these that
+    /// very many documents have.
+    pub fn partly_compared(&self) -> u64 {
+        self.inner.partly_compared.load(Ordering::Relaxed)
     }
 
     /// Returns the most bytes of memory that it takes with the buffers of all threads and of the writer.

@@ -78,6 +78,8 @@ pub(crate) struct Candidates {
     pub(crate) classes: Vec<Candidate>,
     /// The first of the documents that share only common keys, whether methods propose them or not.
     pub(crate) common: Vec<CommonRank>,
+    /// The number of documents that share only common keys and are behind the first.
+    pub(crate) left_out: u64,
     /// The number of postings of each of its keys, by method.
     pub(crate) postings: Vec<Vec<u32>>,
     /// Documents below this number were looked up, as they were in this epoch.
@@ -91,6 +93,7 @@ impl Candidates {
         self.classes.clear();
         self.postings.clear();
         self.common.clear();
+        self.left_out = 0;
     }
 
     /// Adds documents to the ranking of those that share only common keys, keeps the first `most`, and drops candidates that are not
@@ -98,6 +101,7 @@ impl Candidates {
     pub(crate) fn rank_common(&mut self, ranks: Vec<CommonRank>, most: usize) {
         self.common.extend(ranks);
         if self.common.len() > most {
+            self.left_out += (self.common.len() - most) as u64;
             self.common.select_nth_unstable(most);
             self.common.truncate(most);
         }
@@ -136,6 +140,13 @@ pub struct Match {
 pub struct Answer {
     /// The most similar ones, the earlier first of equally similar ones.
     pub matches: Vec<Match>,
-    /// The number of all near-duplicates.
+    /// The number of all near-duplicates that were found.
     pub total: usize,
+    /// The number of documents that were not compared: they share only common keys with it, and others share more of them.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

@@ -1,5 +1,6 @@
 //! The state that readers, the writer and its compactor share: the index at this moment, and its manifest.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use lookalike_engine::examine::Examiner;
@@ -18,6 +19,8 @@ pub(crate) struct SharedState {
     pub(crate) text: bool,
     pub(crate) snapshot: RwLock<Arc<Snapshot>>,
     pub(crate) manifest: Mutex<Manifest>,
+    /// Documents that this process kept although candidates of them were left out.
+    pub(crate) partly_compared: AtomicU64,
 }
 
 impl SharedState {

@@ -9,6 +9,7 @@
 
 use std::fs::File;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use lookalike_engine::examine::Examined;
 use lookalike_engine::pipeline::HEAVY;
@@ -140,7 +141,7 @@ impl Writer {
         let large = requests.iter().any(WriteRequest::is_large);
         let mut transaction = Transaction::new(inner, &mut self.buffers);
         let outcomes = requests.into_iter().map(|request| transaction.execute_atomically(request)).collect();
-        let Transaction { working, published, mark, .. } = transaction;
+        let Transaction { working, published, mark, partly_compared, .. } = transaction;
         let chunk = working.tail(published).map(Arc::unwrap_or_clone);
         let chunk = match (chunk, mark) {
             (Some(chunk), mark) => Some(Chunk { mark, ..chunk }),
@@ -157,6 +158,7 @@ impl Writer {
             self.broken = true;
             self.log.append(&chunk)?;
             self.broken = false;
+            inner.partly_compared.fetch_add(partly_compared, Ordering::Relaxed);
             inner.publish(|snapshot| {
                 snapshot.counts = working.counts;
                 snapshot.push(chunk);
@@ -225,20 +227,22 @@ struct Transaction<'c> {
     /// The number of parts that readers see.
     published: usize,
     mark: Option<Vec<u8>>,
+    /// Kept documents of which candidates were left out.
+    partly_compared: u64,
 }
 
 impl<'c> Transaction<'c> {
     fn new(inner: &'c SharedState, buffers: &'c mut QueryBuffers) -> Self {
         let mut working = Snapshot::clone(&inner.now());
         working.fixed = working.parts.len();
-        Transaction { inner, buffers, published: working.fixed, working, mark: None }
+        Transaction { inner, buffers, published: working.fixed, working, mark: None, partly_compared: 0 }
     }
 
     /// Carries out a request, or leaves all as it was.
     fn execute_atomically(&mut self, request: WriteRequest) -> Result<Outcome, IndexError> {
-        let before = self.working.clone();
+        let before = (self.working.clone(), self.partly_compared);
         self.execute(request).inspect_err(|_| {
-            self.working = before;
+            (self.working, self.partly_compared) = before;
             self.buffers.rows.clear();
             self.buffers.texts.clear();
         })
@@ -293,6 +297,9 @@ impl<'c> Transaction<'c> {
         let mut candidates = self.candidates(&mut prepared)?;
         let PreparedDocument { id, url, examined, body, .. } = prepared;
         let state = self.decide(&examined, &mut candidates)?;
+        if state == State::Kept && candidates.left_out > 0 {
+            self.partly_compared += 1;
+        }
         let number = self.working.next;
         self.append(DecidedDocument { id, url, examined, body, candidates, state })?;
         Ok(Verdict::Added { number, state, known: false })
@@ -324,6 +331,7 @@ impl<'c> Transaction<'c> {
         let leader = candidates.leader;
         let mut of_first = Candidates { leader, epoch: candidates.epoch, ..Candidates::default() };
         query.find_since(&first, &mut of_first)?;
+        candidates.left_out = of_first.left_out;
         query.decide(&mut Subject::new(&first), &mut of_first)
     }
 

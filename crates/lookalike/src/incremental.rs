@@ -49,6 +49,15 @@ pub struct IncrementalDedup<'d> {
     pub settings: Settings,
 }
 
+/// The result of a `dedup` run with an index.
+#[derive(Debug)]
+pub struct IncrementalFindings {
+    /// Everything that went into its files.
+    pub findings: Findings,
+    /// Documents that this process kept without comparing them with all candidates; see [`Index::partly_compared`].
+    pub partly_compared: u64,
+}
+
 /// The state of a run that each write to the index carries, so that a killed run can go on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct RunCheckpoint {
@@ -107,7 +116,7 @@ const STOP_CHECK_INTERVAL: u32 = 4096;
 
 impl IncrementalDedup<'_> {
     /// Runs to the end, or goes on where an earlier process ended. Nothing when it was finished in this folder.
-    pub fn run(mut self, folder: &Path, watch: &Watch) -> Result<Option<Findings>, IndexError> {
+    pub fn run(mut self, folder: &Path, watch: &Watch) -> Result<Option<IncrementalFindings>, IndexError> {
         if let Some(there) = self.against.or(self.into).filter(|folder| Index::exists(folder)) {
             Index::require_of(there, &self.recipe)?;
         }
@@ -144,9 +153,10 @@ impl IncrementalDedup<'_> {
             OnExistingId::Both,
             Some(RunCheckpoint { finished: true, ..checkpoint }.to_json()),
         )?;
+        let partly_compared = index.partly_compared();
         index.close()?;
         place.finish(&self.settings, &findings.summary)?;
-        Ok(Some(findings))
+        Ok(Some(IncrementalFindings { findings, partly_compared }))
     }
 
     /// Refuses an input whose first records lack a field that was named, or are no documents.

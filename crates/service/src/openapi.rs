@@ -320,7 +320,13 @@ fn schemas() -> Value {
         },
         "Answer": {
             "type": "object", "required": ["matches", "total"],
-            "properties": {"id": {"type": "string"}, "matches": list("Match"), "total": number},
+            "properties": {
+                "id": {"type": "string"}, "matches": list("Match"), "total": number,
+                "left_out": {
+                    "type": "integer", "minimum": 1,
+                    "description": "Documents that share only keys with it that very many have, and were not compared",
+                },
+            },
         },
         "Answers": results("Answer"),
         "Witness": {

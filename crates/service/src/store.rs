@@ -62,6 +62,8 @@ pub(crate) struct QueryResult {
     pub(crate) id: Option<String>,
     pub(crate) matches: Vec<Match>,
     pub(crate) total: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) left_out: Option<u64>,
 }
 
 /// A document that another one is a near-duplicate of.
@@ -171,13 +173,14 @@ impl Store {
     }
 
     pub(crate) fn figures(&self) -> Vec<NamedCount> {
-        let stats = self.with(|index| Ok(index.stats()));
-        let Ok(stats) = stats else { return Vec::new() };
+        let stats = self.with(|index| Ok((index.stats(), index.partly_compared())));
+        let Ok((stats, partly_compared)) = stats else { return Vec::new() };
         vec![
             ("documents", stats.documents),
             ("kept", stats.kept),
             ("removed", stats.removed),
             ("deleted", stats.deleted),
+            ("partly_compared", partly_compared),
             ("segments", stats.segments as u64),
             ("documents_in_log", stats.in_log),
             ("bytes", stats.bytes),
@@ -204,7 +207,8 @@ impl Store {
                 kept: one.kept,
             };
             let matches = answer.matches.into_iter().map(found).collect();
-            Ok(QueryResult { id: document.id.clone(), matches, total: answer.total })
+            let left_out = Some(answer.left_out).filter(|&number| number > 0);
+            Ok(QueryResult { id: document.id.clone(), matches, total: answer.total, left_out })
         })
     }
 

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lookalike::engine::{JobRecipe, Summary};
-use lookalike::incremental::IncrementalDedup;
+use lookalike::incremental::{IncrementalDedup, IncrementalFindings};
 use lookalike::index::Index;
 use lookalike::walk::Watch;
 
-use super::{dedup, job};
+use super::{dedup, index, job};
 use crate::args::{DedupArgs, SpoolArg, TableFormat, WriteArg};
 use crate::console::print_message;
 use crate::exit::{Failure, Outcome};
@@ -53,7 +53,10 @@ pub(super) fn run(
     let findings = dedup_run.run(&folder, watch)?;
     drop(progress);
     let summary: Summary = match findings {
-        Some(findings) => findings.summary,
+        Some(IncrementalFindings { findings, partly_compared }) => {
+            index::tell_partly_compared(partly_compared);
+            findings.summary
+        }
         None => {
             print_message(format_args!(
                 "{} holds this job, finished; nothing is left to do",

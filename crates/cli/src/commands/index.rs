@@ -290,14 +290,27 @@ fn add(args: &IndexAddArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> {
     if let Some(VerdictWriter { mut out, .. }) = verdicts {
         out.flush()?;
     }
+    let partly_compared = index.partly_compared();
     index.close()?;
     let tally = tally.into_inner().expect("nobody panics with it");
     if !to_stdout {
         tally.print(args.json)?;
     }
     let outcome = tally.outcome(corpus.options().max_rejected, args.resources.strict)?;
+    tell_partly_compared(partly_compared);
     print_message(tally.closing_line(&args.folder));
     Ok(outcome)
+}
+
+/// Tells of documents that were kept without being compared with all candidates.
+pub(super) fn tell_partly_compared(documents: u64) {
+    if documents > 0 {
+        print_message(format_args!(
+            "{} kept, compared with a part of the documents that share keys with them: these keys are in more documents than \
+             --max-group, as those of pages of one template are",
+            counted(documents, "document")
+        ));
+    }
 }
 
 /// A line that answers a document.
@@ -523,7 +536,9 @@ fn merge(args: &IndexMergeArgs, watch: &Arc<Watch>) -> Result<Outcome, Failure> 
         index.compact()?;
     }
     drop(progress);
+    let partly_compared = index.partly_compared();
     index.close()?;
+    tell_partly_compared(partly_compared);
     tally.print(args.json)?;
     tally.outcome(MaxRejected::EVERYTHING, args.resources.strict)
 }

@@ -144,6 +144,29 @@ fn a_file_of_questions_is_answered_like_a_stream_of_them() {
 }
 
 #[test]
+fn documents_that_were_not_compared_with_all_their_candidates_are_told() {
+    let folder = Folder::new();
+    let words = |name: &str, count| (0..count).map(|word| format!("{name}{word} ")).collect::<String>();
+    let page = |number: usize| words("template", 160) + &words(&format!("own{number}x"), 40);
+    let document = |number| Doc { id: format!("d{number}"), url: None, text: page(number) };
+    let input = folder.file("in.jsonl", jsonl(&(0..300).map(document).collect::<Vec<_>>()));
+    let place = folder.join("index");
+    index("create --max-group 20").path(&place).run().exits(0);
+    let added = add(&place, &input).run().exits(0);
+    assert_eq!(printed(&added.stdout, "new"), 300);
+    assert!(added.stderr.contains("kept, compared with a part of the documents"), "{}", added.stderr);
+    let asked = index("query").path(&place).path(&input).run().exits(0);
+    let left_out = asked.stdout.lines().filter(|line| line.contains("\"left_out\":")).count();
+    assert!(left_out > 200, "{left_out}");
+    // With groups as large as all documents they are all compared, and nobody hears of it.
+    let place = folder.join("whole");
+    index("create --max-group 300").path(&place).run().exits(0);
+    let added = add(&place, &input).run().exits(0);
+    assert!(!added.stderr.contains("compared with a part"), "{}", added.stderr);
+    assert!(!index("query").path(&place).path(&input).run().exits(0).stdout.contains("left_out"));
+}
+
+#[test]
 fn two_indexes_become_one_as_if_all_had_come_to_it() {
     let folder = Folder::new();
     let documents = families(160, 13);
