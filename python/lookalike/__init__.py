@@ -468,7 +468,7 @@ def sketch(
     >>> made.columns
     ['id', 'words', 'digest', 'length', 'payload', 'keys', 'tags', 'rejected']
     >>> made["digest"][0] == made["digest"][1], made["words"], made["rejected"][2]
-    (True, [3, 3, None], 'missing field: neither "text" nor "html" is there')
+    (True, [3, 3, None], 'missing field: neither "text" nor "html" has a value')
 
     Documents that share one of their `keys` are what the method proposes as pairs; `tags` are what it wants to know again of each key.
     `digest` is that of the words, none where there is no word; `length` is the document's length as the method sees it, 0 where it

@@ -90,7 +90,7 @@ def test_missing_values_are_rejected_and_told_of() -> None:
     for documents in (["a b c", None, None, ""], frame, polars.DataFrame({"text": ["a b c", None, None, ""]})):
         found = lookalike.dedup(documents)
         assert found.rejected["position"] == [1, 2]
-        assert found.rejected["reason"] == ['missing field: neither "text" nor "html" is there'] * 2
+        assert found.rejected["reason"] == ['missing field: neither "text" nor "html" has a value'] * 2
         assert found.kept_mask.to_pylist() == [True, False, False, True]
     nothing = pyarrow.array([None, None])
     assert lookalike.dedup(nothing, max_rejected="100%").summary["rejected"] == 2

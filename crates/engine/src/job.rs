@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lookalike_corpus::write::rows::RowFormat;
-use lookalike_corpus::{Corpus, Origin};
+use lookalike_corpus::{Corpus, CorpusError, Origin};
 use lookalike_hash::Secret;
 use lookalike_store::journal::{self, Journal, Recovered};
 use lookalike_store::sync::sync;
@@ -521,7 +521,10 @@ pub(crate) fn refuse_unreadable(corpus: &Corpus, threads: usize) -> Result<(), E
     let (count, all) = (found.len(), corpus.shards().len());
     match found.into_iter().next() {
         None => Ok(()),
-        Some((_, only)) if all == 1 => Err(only.into()),
+        // A column that no file has is named wrongly: nothing is the matter with the files.
+        Some((_, first)) if all == 1 || count == all && matches!(first, CorpusError::NoColumn { .. }) => {
+            Err(first.into())
+        }
         Some((_, first)) => Err(EngineError::Unreadable { count, all, first }),
     }
 }

@@ -40,6 +40,8 @@ pub struct Secret {
     chain: u64,
     /// The start of a sum, and the multipliers of the length, of the sum before and of the pieces.
     sums: [[u128; PIECES + 3]; 2],
+    /// The start of a sum with lengths of 9 to 16, in the order of their low three bits: the low halves, and the high ones.
+    pub(super) of_lengths: [[u64; 8]; 2],
 }
 
 /// Nobody should find it in a log.
@@ -62,8 +64,14 @@ impl Secret {
         let (start, chain) = (next(), next() | 1);
         let factors = std::array::from_fn(|_| next() | 1);
         let mut wide = || u128::from(next()) << 64 | u128::from(next());
-        let sums = std::array::from_fn(|_| std::array::from_fn(|_| wide()));
-        Secret { seed, start, factors, chain, sums }
+        let sums: [[u128; PIECES + 3]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| wide()));
+        let [begin, by_length, ..] = sums[0];
+        let of_length = |low_bits: usize| {
+            let length = if low_bits == 0 { 16 } else { 8 + low_bits };
+            begin.wrapping_add(by_length.wrapping_mul(length as u128))
+        };
+        let of_lengths = [0, 64].map(|shift| std::array::from_fn(|bits| (of_length(bits) >> shift) as u64));
+        Secret { seed, start, factors, chain, sums, of_lengths }
     }
 
     /// A new secret, from the randomness of the operating system.
@@ -136,11 +144,18 @@ impl Secret {
     /// The [sum](Secret::sum) of nine to sixteen bytes, without a loop.
     #[inline]
     fn sum_of_two(&self, bytes: &[u8]) -> u64 {
-        let [start, by_length, _, one, two, ..] = &self.sums[0];
-        let sum = start.wrapping_add(by_length.wrapping_mul(bytes.len() as u128));
+        let [low, high] = self.of_lengths.map(|of_lengths| u128::from(of_lengths[bytes.len() % 8]));
+        let (sum, [one, two]) = (high << 64 | low, self.two_pieces());
         let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) else { return 0 };
         let sum = sum.wrapping_add(one.wrapping_mul(u64::from_le_bytes(*first).into()));
         (sum.wrapping_add(two.wrapping_mul(u64::from_le_bytes(*last).into())) >> 64) as u64
+    }
+
+    /// The multipliers of the first two pieces.
+    #[inline]
+    pub(super) fn two_pieces(&self) -> [u128; 2] {
+        let [_, _, _, one, two, ..] = self.sums[0];
+        [one, two]
     }
 
     /// The upper half of the multilinear sum of some bytes and their length, stretch by stretch. Bytes behind the last whole piece are

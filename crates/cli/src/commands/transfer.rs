@@ -19,7 +19,7 @@ use lookalike_transfer::study::transfer_study;
 use lookalike_transfer::transfer::{self, Request};
 use serde::Deserialize;
 
-use super::job::SideCounts;
+use super::job::{SideCounts, counted};
 use super::lists;
 use crate::args::{SnapshotArgs, TransferArgs, right_segments};
 use crate::console::print_message;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
         }
         Some(_) => {
             return Err(Failure::Usage(format!(
-                "{} holds a transfer of other judgments or corpora, or with other options; name another folder",
+                "{} holds a transfer of other judgments or corpora, or with other options; name another folder, or begin anew with --force",
                 args.output.display()
             )));
         }
@@ -69,7 +69,27 @@ pub(crate) fn run(args: &TransferArgs, watch: &Arc<Watch>) -> Result<Outcome, Fa
     let summary: PrintedSummary = super::job::summary(&args.output)?;
     super::job::print_summary(&args.output, args.json, |out| print(out, &summary, &args.output))?;
     let rejected = summary.old_rejected + summary.left.rejected + summary.right.rejected;
-    Ok(super::job::report_rejections(&summary.reasons, rejected, args.resources.strict))
+    let outcome = super::job::report_rejections(&summary.reasons, rejected, args.resources.strict);
+    print_message(closing_line(&summary, &args.output));
+    Ok(outcome)
+}
+
+/// Says in words what a run did.
+fn closing_line(summary: &PrintedSummary, folder: &Path) -> String {
+    let total = |of: fn(&TrackCounts) -> u64| summary.tracks.iter().map(of).sum::<u64>();
+    let (judgments, carried) = (total(|track| track.judgments), total(|track| track.carried));
+    let place = folder.join(if summary.tracks.len() == 1 { "qrels.txt" } else { "qrels" });
+    let (written, merged) = (thousands(summary.written), total(|track| track.merged));
+    let line = format!(
+        "Carried {} of {} over to near-duplicates in the new corpus: {written} in {}",
+        thousands(carried),
+        counted(judgments, "judgment"),
+        place.display()
+    );
+    match merged {
+        0 => line + ".",
+        _ => format!("{line}, {} merged with others of the same topic and document.", thousands(merged)),
+    }
 }
 
 /// Reads all files of judgments; those of one name in different folders are told apart.
@@ -261,6 +281,7 @@ struct MovedBy {
     address_only: DocumentCount,
     content_only: DocumentCount,
     both: DocumentCount,
+    neither: DocumentCount,
 }
 
 #[derive(Deserialize)]
@@ -273,6 +294,7 @@ struct TrackCounts {
     track: String,
     judgments: u64,
     carried: u64,
+    merged: u64,
     written: u64,
     topics: u64,
     topics_relevant_before: u64,
@@ -296,6 +318,7 @@ fn print(out: &mut impl Write, summary: &PrintedSummary, folder: &Path) -> std::
         ("  address, content", ways.both.documents, share(ways.both.documents)),
         ("  content only", ways.content_only.documents, share(ways.content_only.documents)),
         ("address only", ways.address_only.documents, share(ways.address_only.documents)),
+        ("neither", ways.neither.documents, share(ways.neither.documents)),
         ("judgments written", summary.written, String::new()),
         ("conflicts", summary.conflicts, String::new()),
         ("unwritable ids", summary.unwritable, String::new()),
@@ -305,21 +328,23 @@ fn print(out: &mut impl Write, summary: &PrintedSummary, folder: &Path) -> std::
         writeln!(out, "{name:<18}{:>14}{more}", thousands(number))?;
     }
     let width = summary.tracks.iter().map(|track| track.track.len()).max().unwrap_or(0).max(16);
-    let head = ["judgments", "carried", "written", "topics", "relevant", "still so"];
+    // The last two count topics with a relevant document, before and after.
+    let head = ["judgments", "carried", "merged", "written", "topics", "with relevant", "after"];
     write!(out, "\n{:<width$}", "track")?;
-    head.iter().try_for_each(|name| write!(out, "{name:>12}"))?;
+    head.iter().try_for_each(|name| write!(out, "{name:>14}"))?;
     writeln!(out)?;
     for track in &summary.tracks {
         let numbers = [
             track.judgments,
             track.carried,
+            track.merged,
             track.written,
             track.topics,
             track.topics_relevant_before,
             track.topics_relevant_after,
         ];
         write!(out, "{:<width$}", track.track)?;
-        numbers.iter().try_for_each(|&number| write!(out, "{:>12}", thousands(number)))?;
+        numbers.iter().try_for_each(|&number| write!(out, "{:>14}", thousands(number)))?;
         writeln!(out)?;
     }
     writeln!(out)?;
