@@ -94,7 +94,7 @@ Progress = Callable[[str, int, int | None], object]
 class _Found:
     """What all results have."""
 
-    #: Records that could not be read: `source`, `position` (a row, or a byte of a file) and `reason`.
+    #: Records that could not be read: `source`, `position` (a row, or a byte of a file), `reason`, and `id` where one is known.
     rejected: Table
     #: Counts, as in `summary.json`.
     summary: dict[str, Any]
@@ -192,6 +192,9 @@ _REPLAYED = (
 )  # fmt: skip
 
 
+#: The fields of documents that columns stand for.
+_ROLES = ("id", "text", "html", "url")
+
 #: Options that a preset decides about, unless they are given.
 _PRESET = ("method", "similarity", "shingle", "threshold", "recall", "profile")
 
@@ -218,23 +221,37 @@ def _options(function: Callable[..., Any], given: dict[str, Any]) -> dict[str, A
 
 
 def _columns(options: dict[str, Any]) -> list[str | None]:
-    """The columns that are looked at."""
-    keep = options.get("keep") or ""
-    field = keep.removeprefix("field:").removesuffix(":desc") if isinstance(keep, str) and keep.startswith("field:") else None
-    within = options.get("within")
-    named = [options.get(name) for name in ("id", "text", "html", "url")]
+    """The columns that are looked at: those of id, text, html and url, and then further ones."""
     recipe = options.get("recipe")
     if recipe is not None:
-        named += _columns_of_recipe(recipe)
-    return [name for name in [*named, field, within] if isinstance(name, str)]
+        return _columns_of_recipe(recipe)
+    named = [options.get(name) for name in _ROLES]
+    further = [_field_of(options.get("keep")), options.get("within")]
+    return [*named, *(name for name in further if isinstance(name, str))]
 
 
-def _other_columns(options: dict[str, Any], fields: Any) -> list[str | None]:
-    """The columns that are looked at on the other side, where fields may have other names."""
+def _own_source(documents: Any, ids: Any, options: dict[str, Any]) -> _core.Source:
+    """The documents of a call. Columns that were named must be there."""
+    columns = [name for name in _columns(options) if name]
+    named = [name for role, name in zip(_ROLES, columns[:4], strict=True) if name != role and (role != "id" or ids is None)]
+    named += [name for name in columns[4:] if not name.startswith("@")]
+    return _source(documents, ids, columns, named if options.get("recipe") is None else None)
+
+
+def _other_source(documents: Any, ids: Any, options: dict[str, Any], fields: Any) -> _core.Source:
+    """The documents of the other side, where fields may have other names. Only what is named for that side must be there."""
     fields = fields if isinstance(fields, dict) else {}  # the core says what is wrong with it
-    roles = {name: fields[name] for name in ("id", "text", "html", "url") if name in fields}
-    own, further = _columns({**options, **roles})[:4], _columns(options)[4:]
-    return [*own, *(fields.get(name, name) for name in further)]
+    columns = _columns(options)
+    own = [fields.get(name, column) for name, column in zip(_ROLES, columns[:4], strict=True)]
+    known = all(name in (*_ROLES, *columns[4:]) for name in fields) and options.get("recipe") is None
+    further = [fields.get(name, name) for name in columns[4:]]
+    return _source(documents, ids, [*own, *further], list(fields.values()) if known else None)
+
+
+def _field_of(keep: Any) -> str | None:
+    """The field by which the document to keep is chosen."""
+    is_field = isinstance(keep, str) and keep.startswith("field:")
+    return keep.removeprefix("field:").removesuffix(":desc").removesuffix(":asc") if is_field else None
 
 
 def _columns_of_recipe(recipe: Path) -> list[str | None]:
@@ -244,10 +261,10 @@ def _columns_of_recipe(recipe: Path) -> list[str | None]:
         with open(recipe, "rb") as file:
             read = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError):
-        return []  # the core says what is wrong with it
-    fields = [read.get("reading", {}).get(f"{name}-field") for name in ("id", "text", "html", "url")]
-    keep = str(read.get("keep", "")).removeprefix("field:").removesuffix(":desc")
-    return [*fields, keep, read.get("within")]
+        return list(_ROLES)  # the core says what is wrong with it
+    fields = [read.get("reading", {}).get(f"{name}-field", name) for name in _ROLES]
+    further = [_field_of(read.get("keep")), read.get("within")]
+    return [*fields, *(name for name in further if isinstance(name, str))]
 
 
 def dedup(
@@ -320,8 +337,8 @@ def dedup(
     The other options are those of `lookalike dedup`; `lookalike.methods()` tells of all methods.
     """
     options = _options(dedup, locals())
-    other = None if against is None else _source(against, None, _other_columns(options, against_fields))
-    result = Result(_core.dedup(_source(documents, ids, _columns(options)), other, options))
+    other = None if against is None else _other_source(against, None, options, against_fields)
+    result = Result(_core.dedup(_own_source(documents, ids, options), other, options))
     result._checked(strict)
     return result
 
@@ -375,7 +392,7 @@ def pairs(
     holds the rest.
     """
     options = _options(pairs, locals())
-    result = Pairs(_core.pairs(_source(documents, ids, _columns(options)), options))
+    result = Pairs(_core.pairs(_own_source(documents, ids, options), options))
     result._checked(strict)
     return result
 
@@ -429,8 +446,8 @@ def compare(
     [{'a': 'a', 'b': 'c', 'similarity': 1.0, 'near': True, 'pairs': 1}]
     """
     options = _options(compare, locals())
-    ours = _source(left, left_ids, _columns(options))
-    theirs = _source(right, right_ids, _other_columns(options, right_fields))
+    ours = _own_source(left, left_ids, options)
+    theirs = _other_source(right, right_ids, options, right_fields)
     result = Comparison(_core.compare(ours, theirs, options))
     result._checked(strict)
     return result
@@ -468,14 +485,14 @@ def sketch(
     >>> made.columns
     ['id', 'words', 'digest', 'length', 'payload', 'keys', 'tags', 'rejected']
     >>> made["digest"][0] == made["digest"][1], made["words"], made["rejected"][2]
-    (True, [3, 3, None], 'missing field: neither "text" nor "html" has a value')
+    (True, [3, 3, None], 'missing field: neither "text" nor "html" is there')
 
     Documents that share one of their `keys` are what the method proposes as pairs; `tags` are what it wants to know again of each key.
     `digest` is that of the words, none where there is no word; `length` is the document's length as the method sees it, 0 where it
     has no signature. Methods that must know a corpus learn from the documents themselves, or their words from `lexicon`.
     """
     options = _options(sketch, locals())
-    return _core.sketch(_source(documents, ids, _columns(options)), options)
+    return _core.sketch(_own_source(documents, ids, options), options)
 
 
 def similarity(
@@ -594,7 +611,7 @@ class Index:
         `learn` has documents for methods that must know a collection.
         """
         options = _options(cls.create.__func__, locals())  # type: ignore[attr-defined]
-        learned = None if learn is None else _source(learn, None, _columns(options))
+        learned = None if learn is None else _own_source(learn, None, options)
         _core.Index.create(os.fspath(folder), learned, options)
         return cls(folder, sync=sync, tail=tail, memory=memory)
 
@@ -602,7 +619,7 @@ class Index:
         import tomllib
 
         reading = tomllib.loads(self._index.recipe)["reading"]
-        return _source(documents, ids, [reading[f"{name}-field"] for name in ("id", "text", "html", "url")])
+        return _source(documents, ids, [reading[f"{name}-field"] for name in _ROLES])
 
     def add(
         self,

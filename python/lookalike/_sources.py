@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from . import _core
-from ._errors import InputTypeError, UsageError
+from ._errors import InputError, InputTypeError, UsageError
+
+#: A string that is longer, or has a line break, is a text and no path.
+_LONGEST_PATH = 500
 
 _WANTED = "texts in a list, an Arrow table, a pandas or polars frame, a Hugging Face dataset, or paths"
 
 
-def source(documents: Any, ids: Any, columns: Iterable[str | None]) -> _core.Source:
-    """The documents as the core takes them. Of frames, only these columns are looked at."""
+def source(documents: Any, ids: Any, columns: Iterable[str | None], named: Iterable[str] | None = ()) -> _core.Source:
+    """The documents as the core takes them. Of frames, only these columns are looked at: those of id, text, html and url, and others.
+    Those in `named` must be there, and a text or HTML; None leaves it to the core to say what is missing."""
     paths = _paths(documents)
     if paths is not None:
         if ids is not None:
@@ -23,6 +28,8 @@ def source(documents: Any, ids: Any, columns: Iterable[str | None]) -> _core.Sou
     if ids is not None:
         ids = _plain(ids, ())
     wanted = [name for name in columns if name]
+    if named is not None:
+        _check_columns(documents, wanted[1:3], list(named))
     lists = None if ids is not None else _object_lists(documents, wanted)
     if lists is not None:
         return _core.Source.lists(lists, wanted[0])
@@ -32,12 +39,45 @@ def source(documents: Any, ids: Any, columns: Iterable[str | None]) -> _core.Sou
     return _core.Source.texts(documents, ids)
 
 
+def _check_columns(documents: Any, texts: list[str], named: list[str]) -> None:
+    """Refuses names of columns that a frame does not have: a name that was given, or both of text and HTML."""
+    there = _column_names(documents)
+    if there is None:
+        return
+    missing = [name for name in named if name not in there]
+    if not missing and not any(name in there for name in texts):
+        missing = texts
+    if missing:
+        raise InputError(_no_column(missing[0], texts[0], there))
+
+
+def _no_column(missing: str, text: str, there: list[str]) -> str:
+    near = difflib.get_close_matches(missing, there, 1)
+    columns = ", ".join(f'"{name}"' for name in there)
+    advice = "; the parameter text names the column of the texts" if missing == text else ""
+    advice = f"; did you mean {near[0]}?" if near else advice
+    return f'there is no column "{missing}"; the columns are {columns}{advice}'
+
+
+def _column_names(value: Any) -> list[str] | None:
+    """The names of a frame's columns; None for all else."""
+    module = type(value).__module__.partition(".")[0]
+    if module == "polars" and hasattr(value, "collect_schema"):
+        return list(value.collect_schema().names())
+    names = getattr(value, "column_names", None) if module in ("pyarrow", "datasets") else None
+    if module == "pandas" and hasattr(value, "columns"):
+        names = list(value.columns)
+    return [str(name) for name in names] if isinstance(names, list) else None
+
+
 def _is_arrow(value: Any) -> bool:
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
 def _paths(documents: Any) -> list[str | os.PathLike[str]] | None:
     """Paths: a string or a path, or a list of paths. A list of strings is texts."""
+    if isinstance(documents, str) and (len(documents) > _LONGEST_PATH or "\n" in documents):
+        raise UsageError("a string is the path of a file, and this one is a text; give texts in a list")
     if isinstance(documents, (str, os.PathLike)):
         return [documents]
     if isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], os.PathLike):
@@ -53,7 +93,7 @@ def _plain(value: Any, columns: Iterable[str]) -> Any:
     module = type(value).__module__.partition(".")[0]
     if module == "pandas":
         return _pandas(value, list(columns))
-    if module == "polars" and hasattr(value, "columns"):
+    if module == "polars" and hasattr(value, "collect_schema"):
         return _polars(value, list(columns))
     if module == "datasets" and hasattr(value, "with_format"):
         return _dataset(value, set(columns))

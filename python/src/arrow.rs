@@ -5,13 +5,14 @@ use std::sync::Arc;
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
-    UInt64Type,
+    Date32Type, Date64Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{
     Array, ArrayRef, LargeStringArray, RecordBatch, StringArray, StringViewArray, StructArray,
 };
-use arrow_schema::{ArrowError, DataType, Field, FieldRef};
+use arrow_schema::{ArrowError, DataType, Field, FieldRef, TimeUnit};
 use lookalike::corpus::{CorpusError, Fields, Table, TableRow};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -41,7 +42,8 @@ impl Frame {
             return Ok(Frame { names: None, chunks: arrays.into_iter().map(|array| vec![array]).collect() });
         };
         let names = fields.iter().map(|field| field.name().clone()).collect();
-        let chunks = arrays.iter().map(|array| array.as_struct().columns().to_vec()).collect();
+        let columns = |array: &ArrayRef| array.as_struct().columns().iter().map(without_dictionary).collect();
+        let chunks = arrays.iter().map(columns).collect();
         Ok(Frame { names: Some(names), chunks })
     }
 
@@ -56,6 +58,17 @@ impl Frame {
         let fits = |chunk: &Vec<ArrayRef>| suits(chunk[index].data_type());
         self.chunks.iter().all(fits).then_some(index)
     }
+}
+
+/// A column of texts by numbers in a dictionary, as of categories, written out; all others as they are.
+fn without_dictionary(array: &ArrayRef) -> ArrayRef {
+    let Some(dictionary) = array.as_any_dictionary_opt() else { return array.clone() };
+    let Some(values) = Strings::of(dictionary.values()) else { return array.clone() };
+    let mut texts = StringBuilder::new();
+    for (row, key) in dictionary.normalized_keys().into_iter().enumerate() {
+        texts.append_option(values.get(key).filter(|_| array.is_valid(row)));
+    }
+    Arc::new(texts.finish())
 }
 
 /// A column of texts, as Arrow has them.
@@ -117,7 +130,8 @@ impl Strings {
 /// True for types with one plain value per row.
 fn is_plain(kind: &DataType) -> bool {
     let number = kind.is_integer() || matches!(kind, DataType::Float32 | DataType::Float64);
-    Strings::accepts(kind) || number || *kind == DataType::Boolean
+    let time = matches!(kind, DataType::Date32 | DataType::Date64 | DataType::Timestamp(..));
+    Strings::accepts(kind) || number || time || *kind == DataType::Boolean
 }
 
 /// Appends a plain value as text; false when there is none.
@@ -142,6 +156,13 @@ fn write_value(array: &ArrayRef, row: usize, out: &mut String) -> bool {
         DataType::UInt64 => number!(UInt64Type),
         DataType::Float32 => number!(Float32Type),
         DataType::Float64 => number!(Float64Type),
+        // Days, or parts of a second: as files of columns have them.
+        DataType::Date32 => number!(Date32Type),
+        DataType::Date64 => number!(Date64Type),
+        DataType::Timestamp(TimeUnit::Second, _) => number!(TimestampSecondType),
+        DataType::Timestamp(TimeUnit::Millisecond, _) => number!(TimestampMillisecondType),
+        DataType::Timestamp(TimeUnit::Microsecond, _) => number!(TimestampMicrosecondType),
+        DataType::Timestamp(TimeUnit::Nanosecond, _) => number!(TimestampNanosecondType),
         DataType::Boolean => write!(out, "{}", array.as_boolean().value(row)),
         _ => match Strings::of(array) {
             Some(strings) => {

@@ -125,8 +125,8 @@ impl Index {
                     for record in &portion.records {
                         match record {
                             CorpusRecord::Document(prepared) => answers.push(prepared),
-                            CorpusRecord::Rejected { source, position, reason, .. } => {
-                                rejected.push(&rejection(source, *position, reason));
+                            CorpusRecord::Rejected { source, position, reason, id } => {
+                                rejected.push(&rejection(source, *position, reason, id.as_deref()));
                             }
                         }
                     }
@@ -232,8 +232,8 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-fn rejection(source: &str, position: u64, reason: &str) -> Map<String, Value> {
-    object(json!({ "source": source, "position": position, "reason": reason }))
+fn rejection(source: &str, position: u64, reason: &str, id: Option<&str>) -> Map<String, Value> {
+    object(json!({ "source": source, "position": position, "reason": reason, "id": id }))
 }
 
 /// An addition under way: verdicts, rejected records and counts so far.
@@ -263,9 +263,9 @@ impl Addition {
     fn portion(&mut self, portion: &Portion<'_>) {
         self.counts[5] += portion.skipped;
         for record in &portion.records {
-            if let CorpusRecord::Rejected { source, position, reason, .. } = record {
+            if let CorpusRecord::Rejected { source, position, reason, id } = record {
                 self.counts[4] += 1;
-                self.rejected.push(&rejection(source, *position, reason));
+                self.rejected.push(&rejection(source, *position, reason, id.as_deref()));
             }
         }
     }

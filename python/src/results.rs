@@ -42,8 +42,7 @@ impl Layout {
 
 pub(crate) const REMOVED: Layout = Layout::of(removed::COLUMNS);
 pub(crate) const CLUSTERS: Layout = Layout::of(clusters::COLUMNS);
-/// Rejected records, without their ids.
-pub(crate) const REJECTED: Layout = Layout::of(rejected::TABLE.without_last().columns);
+pub(crate) const REJECTED: Layout = Layout::of(rejected::COLUMNS);
 pub(crate) const PAIRS: Layout = Layout::of(pairs::COLUMNS);
 pub(crate) const COMPARED: Layout = Layout::of_methods(compared::COLUMNS);
 pub(crate) const BEST: Layout = Layout::of_methods(best::COLUMNS);

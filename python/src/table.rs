@@ -3,7 +3,7 @@
 use arrow_array::{ArrayRef, RecordBatch};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{PyCapsule, PyDict, PyList, PySlice, PyTuple};
 
 use crate::arrow;
 
@@ -39,6 +39,32 @@ fn list<'py>(py: Python<'py>, column: &ArrayRef) -> PyResult<Bound<'py, PyList>>
     PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)
 }
 
+/// Rows that a notebook shows.
+const SHOWN_ROWS: usize = 10;
+
+/// Characters of a value that it shows.
+const SHOWN_CHARACTERS: usize = 80;
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A value as a notebook shows it: the beginning of a long one, and nothing for none.
+fn shown(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = if value.is_none() { String::new() } else { value.str()?.to_string() };
+    Ok(match text.char_indices().nth(SHOWN_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    })
+}
+
+/// The numbers of the rows of a slice.
+fn rows_of(slice: &Bound<'_, PySlice>, length: usize) -> PyResult<Vec<usize>> {
+    let found = slice.indices(length as isize)?;
+    let row = |number: usize| found.start + number as isize * found.step;
+    Ok((0..found.slicelength).map(|number| row(number) as usize).collect())
+}
+
 /// Resolves an index that counts from the front or, below zero, from the end.
 fn resolve_index(index: isize, length: usize) -> PyResult<usize> {
     let at = if index < 0 { index + length as isize } else { index };
@@ -59,9 +85,15 @@ impl Table {
         if let Ok(name) = key.extract::<&str>() {
             return Ok(self.values(py, name)?.into_any());
         }
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let rows = rows_of(slice, self.batch.num_rows())?.into_iter().map(|row| self.dict(py, row));
+            return Ok(PyList::new(py, rows.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        }
         match key.extract::<isize>() {
             Ok(index) => Ok(self.dict(py, resolve_index(index, self.batch.num_rows())?)?.into_any()),
-            Err(_) => Err(PyTypeError::new_err("a row is found by its number, a column by its name")),
+            Err(_) => {
+                Err(PyTypeError::new_err("a row is found by its number or a slice, a column by its name"))
+            }
         }
     }
 
@@ -74,7 +106,29 @@ impl Table {
     }
 
     fn __repr__(&self) -> String {
-        format!("<lookalike.Table of {} rows: {}>", self.batch.num_rows(), self.names().join(", "))
+        let rows = counted(self.batch.num_rows(), "row");
+        format!("<lookalike.Table of {rows}: {}>", self.names().join(", "))
+    }
+
+    /// The first rows, for a notebook.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let escape = py.import("html")?.getattr("escape")?;
+        let cell = |tag: &str, text: &str| -> PyResult<String> {
+            Ok(format!("<{tag}>{}</{tag}>", escape.call1((text,))?.extract::<String>()?))
+        };
+        let mut page = String::from("<table><thead><tr>");
+        for name in self.names() {
+            page += &cell("th", &name)?;
+        }
+        page += "</tr></thead><tbody>";
+        for row in 0..self.batch.num_rows().min(SHOWN_ROWS) {
+            page += "<tr>";
+            for column in self.batch.columns() {
+                page += &cell("td", &shown(&arrow::value(py, column, row)?)?)?;
+            }
+            page += "</tr>";
+        }
+        Ok(page + "</tbody></table><p>" + &counted(self.batch.num_rows(), "row") + "</p>")
     }
 
     /// Names of the columns.
@@ -151,7 +205,7 @@ impl Rows {
 }
 
 /// One column of results: a sequence, and an Arrow array without a copy.
-#[pyclass(frozen, sequence, module = "lookalike")]
+#[pyclass(frozen, module = "lookalike")]
 pub(crate) struct Column {
     values: ArrayRef,
 }
@@ -168,8 +222,14 @@ impl Column {
         self.values.len()
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
-        arrow::value(py, &self.values, resolve_index(index, self.values.len())?)
+    fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = key.py();
+        if let Ok(slice) = key.cast::<PySlice>() {
+            let values = rows_of(slice, self.values.len())?.into_iter();
+            let values = values.map(|row| arrow::value(py, &self.values, row));
+            return Ok(PyList::new(py, values.collect::<PyResult<Vec<_>>>()?)?.into_any());
+        }
+        arrow::value(py, &self.values, resolve_index(key.extract()?, self.values.len())?)
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -180,7 +240,7 @@ impl Column {
     }
 
     fn __repr__(&self) -> String {
-        format!("<lookalike.Column of {} values>", self.values.len())
+        format!("<lookalike.Column of {}>", counted(self.values.len(), "value"))
     }
 
     /// All values, as a list.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
+import polars
 import pyarrow
 import pytest
 
@@ -119,8 +120,32 @@ def test_options_of_a_wrong_type_are_told() -> None:
 
 
 def test_missing_columns_are_told() -> None:
-    with pytest.raises(lookalike.InputError, match='has no column "text" or "html" that holds text; its columns are "x", "y"'):
+    with pytest.raises(lookalike.InputError, match='there is no column "text"; the columns are "x", "y"'):
         lookalike.dedup(pyarrow.table({"x": [1], "y": ["a"]}))
+
+
+def test_a_column_that_a_frame_does_not_have_is_told_with_all_that_it_has() -> None:
+    frame = polars.DataFrame({"doc_id": ["a", "b"], "content": ["a b c"] * 2, "lang": ["en"] * 2, "score": [1, 2]})
+    right: dict[str, Any] = {"text": "content", "id": "doc_id", "within": "lang", "keep": "field:score:desc"}
+    assert lookalike.dedup(frame, **right).removed["id"] == ["a"]
+    wrong = {"text": "contents", "id": "docid", "within": "language", "keep": "field:scor:desc"}
+    for name, value in wrong.items():
+        for documents in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+            with pytest.raises(lookalike.InputError) as told:
+                lookalike.dedup(documents, **{**right, name: value})
+            assert 'the columns are "doc_id", "content", "lang", "score"; did you mean ' in str(told.value), name
+    with pytest.raises(lookalike.InputError, match="the parameter text names the column of the texts"):
+        lookalike.dedup(frame)
+    # A name of the other side is told as well, but its ids need not have one.
+    other = polars.DataFrame({"body": ["a b c"], "lang": ["en"], "score": [0]})
+    assert len(lookalike.dedup(frame, against=other, against_fields={"text": "body"}, **right).removed) == 2
+    with pytest.raises(lookalike.InputError, match='no column "bodi"'):
+        lookalike.dedup(frame, against=other, against_fields={"text": "bodi"}, **right)
+
+
+def test_a_text_is_no_path() -> None:
+    with pytest.raises(lookalike.UsageError, match="give texts in a list"):
+        lookalike.dedup("a text of\ntwo lines")
 
 
 def test_missing_files_are_told_as_on_the_command_line(tmp_path: pathlib.Path) -> None:

@@ -140,6 +140,15 @@ def test_tables_go_where_they_are_wanted(plain: dict[str, list[Any]]) -> None:
         removed[1.5]  # type: ignore[call-overload]
 
 
+def test_tables_are_cut_and_shown() -> None:
+    found = lookalike.dedup(["a b c", "a b c", "<b> x" * 50, "<b> x" * 50, "a b c"], ids=["one", "<two>", "three", "four", "five"])
+    assert [row["id"] for row in found.removed[:2]] == ["<two>", "four"] and found.removed[5:] == []
+    assert found.kept_mask[::2] == [True, True, False] and found.kept_mask[-1] is False
+    shown = found.removed._repr_html_()
+    assert "<td>&lt;two&gt;</td>" in shown and shown.endswith("<p>3 rows</p>")
+    assert repr(lookalike.dedup(["a b c", "a b c"]).removed).startswith("<lookalike.Table of 1 row: ")
+
+
 def test_a_mask_chooses_rows(plain: dict[str, list[Any]]) -> None:
     mask = lookalike.dedup(plain["text"]).kept_mask
     kept = [text for text, stays in zip(plain["text"], mask, strict=True) if stays]

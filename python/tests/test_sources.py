@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import pathlib
 import sys
+import warnings
 from typing import Any
 
 import datasets
@@ -75,6 +76,39 @@ def test_names_of_columns_can_be_others() -> None:
     assert found.removed["id"] == ["8"] and found.removed["witness"] == ["7"]
 
 
+def test_columns_of_categories_and_dates_are_values_like_others() -> None:
+    columns = {"text": ["a b c d e"] * 4, "lang": ["en", "de", "en", None], "day": [1, 2, 3, 4]}
+    table = pyarrow.table(columns)
+    table = table.set_column(1, "lang", table["lang"].dictionary_encode())
+    for kind in (pyarrow.date32(), pyarrow.timestamp("s"), pyarrow.timestamp("us", "UTC"), pyarrow.timestamp("ns")):
+        wide = pyarrow.int32() if kind == pyarrow.date32() else pyarrow.int64()
+        dated = table.set_column(2, "day", table["day"].cast(wide).cast(kind))
+        found = lookalike.dedup(dated, keep="field:day:desc", within="lang")
+        assert found.kept_mask.to_pylist() == [False, True, True, True], kind
+    frame = polars.DataFrame(columns, schema_overrides={"lang": polars.Categorical})
+    assert lookalike.dedup(frame, within="lang").removed["n"] == [2]
+    texts = pyarrow.table({"text": pyarrow.array(columns["text"]).dictionary_encode()})
+    assert len(lookalike.dedup(texts).removed) == 3
+
+
+def test_what_is_not_a_number_comes_last() -> None:
+    frame = polars.DataFrame({"text": ["a b c d e"] * 4, "score": [float("nan"), 9.0, 10.0, None]})
+    assert lookalike.dedup(frame, keep="field:score:desc").kept_mask[:] == [False, False, True, False]
+    assert lookalike.dedup(frame, keep="field:score:asc").kept_mask[:] == [False, True, False, False]
+
+
+def test_a_lazy_frame_is_collected() -> None:
+    frame = polars.LazyFrame({"text": ["a b c d e"] * 2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert lookalike.dedup(frame).kept_mask.to_pylist() == [True, False]
+
+
+def test_rejected_rows_have_their_ids_and_are_counted_as_rows() -> None:
+    found = lookalike.dedup(polars.DataFrame({"id": [7, 8], "text": ["a b c", None]}))
+    assert found.rejected["id"] == ["8"] and found.summary["reasons"][0]["unit"] == "row"
+
+
 def test_whole_numbers_are_names() -> None:
     found = lookalike.dedup(["same words here", "same words here"], ids=[10, 2**70])
     assert found.removed["id"] == [str(2**70)] and found.removed["witness"] == ["10"]
@@ -90,7 +124,7 @@ def test_missing_values_are_rejected_and_told_of() -> None:
     for documents in (["a b c", None, None, ""], frame, polars.DataFrame({"text": ["a b c", None, None, ""]})):
         found = lookalike.dedup(documents)
         assert found.rejected["position"] == [1, 2]
-        assert found.rejected["reason"] == ['missing field: neither "text" nor "html" has a value'] * 2
+        assert found.rejected["reason"] == ['missing field: neither "text" nor "html" is there'] * 2
         assert found.kept_mask.to_pylist() == [True, False, False, True]
     nothing = pyarrow.array([None, None])
     assert lookalike.dedup(nothing, max_rejected="100%").summary["rejected"] == 2

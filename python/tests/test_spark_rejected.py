@@ -11,7 +11,7 @@ from lookalike.spark import _command
 from lookalike.spark._stages import Example, _rejections, limit, refuse_rejected
 
 core = lookalike._core.spark
-REASON = 'missing field: neither "text" nor "html" has a value'
+REASON = 'missing field: neither "text" nor "html" is there'
 
 
 def on_one_machine(rows: int, rejected: int, most: Any) -> str | None:

@@ -238,7 +238,8 @@ impl ShardView<'_> {
 
     /// The unit of positions in it.
     pub(crate) fn unit(&self) -> Unit {
-        self.meta.format.parse().map_or(Unit::Byte, Format::unit)
+        // A table in memory has no format by a name that people could give.
+        self.meta.format.parse().unwrap_or(Format::Table).unit()
     }
 }
 

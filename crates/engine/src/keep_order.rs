@@ -59,7 +59,7 @@ impl KeepOrder {
             let mut lookup = Lookup::new(ctx, catalogue);
             for document in DocNumber::range(catalogue.references(), catalogue.len()) {
                 let value = lookup.names(document)?.field;
-                if value.is_some_and(|value| parse_number(&value).is_none()) {
+                if value.is_some_and(|value| is_text(&value)) {
                     numbers = false;
                     break;
                 }
@@ -132,6 +132,12 @@ impl KeepOrder {
     }
 }
 
+/// True for the value of a field by which documents are ranked as texts. One that is not a number, as tables of numbers have it, is as good
+/// as none.
+pub fn is_text(value: &str) -> bool {
+    parse_number(value).is_none() && !value.trim().parse().is_ok_and(f64::is_nan)
+}
+
 /// Parses the value of a field as the number that documents are ordered by, if it is one.
 pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
@@ -152,6 +158,16 @@ mod tests {
         for text in ["", " ", "x", "7 apples", "1,5", "inf", "-inf", "NaN", "1e999"] {
             assert_eq!(parse_number(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_as_good_as_no_value() {
+        assert_eq!(
+            ["7", "NaN", " nan ", "x", "inf", ""].map(is_text),
+            [false, false, false, true, true, true]
+        );
+        assert_eq!(Rank::of_value(Some("NaN".to_owned()), true), Rank::Missing);
+        assert_eq!(Rank::of_value(Some("NaN".to_owned()), false), Rank::Text("NaN".to_owned()));
     }
 
     #[test]

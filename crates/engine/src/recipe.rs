@@ -104,7 +104,11 @@ impl FromStr for Keep {
             _ => {}
         }
         let name = text.strip_prefix("field:").unwrap_or_default();
-        let (name, descending) = name.strip_suffix(":desc").map_or((name, false), |name| (name, true));
+        let (name, descending) = match name.rsplit_once(':') {
+            Some((name, "desc")) => (name, true),
+            Some((name, "asc")) => (name, false),
+            _ => (name, false),
+        };
         if name.is_empty() {
             return Err("first, longest, shortest, field:NAME or field:NAME:desc is wanted".to_owned());
         }
@@ -699,6 +703,7 @@ mod tests {
         for text in ["first", "longest", "shortest", "field:a.b", "field:x:desc"] {
             assert_eq!(text.parse::<Keep>().unwrap().to_string(), text);
         }
+        assert_eq!("field:x:asc".parse(), Ok(Keep::Field { name: "x".to_owned(), descending: false }));
         assert!("field:".parse::<Keep>().is_err() && "best".parse::<Keep>().is_err());
     }
 

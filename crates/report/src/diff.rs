@@ -5,8 +5,9 @@
 //! is shown as the first side spells it.
 //!
 //! The work is bounded: equal words at both ends are found in one pass, and of what lies between at most
-//! [`View::most_words`] words of each side are compared, by a Myers search that settles for a good answer where
-//! the best one would cost quadratic time. What was left out is a [`Segment`] of its own.
+//! [`View::most_words`] words of each side are compared: words that stand once on each side are aligned first, and what lies
+//! between two of them by a Myers search, which settles for a good answer where the best one would cost quadratic time. What was
+//! left out is a [`Segment`] of its own.
 
 use std::ops::Range;
 
@@ -179,42 +180,14 @@ impl WordDiff {
         let (cut_a, cut_b) = (end_a.min(prefix + most), end_b.min(prefix + most));
         let mut blocks = Vec::new();
         push(&mut blocks, true, 0..prefix, 0..prefix);
-        let mut done = (prefix, prefix);
-        for (at_a, at_b) in pairs_of_equal(&a[prefix..cut_a], &b[prefix..cut_b]) {
-            let (at_a, at_b) = (prefix + at_a, prefix + at_b);
-            push(&mut blocks, false, done.0..at_a, done.1..at_b);
-            push(&mut blocks, true, at_a..at_a + 1, at_b..at_b + 1);
-            done = (at_a + 1, at_b + 1);
+        for op in capture_diff_slices(Algorithm::Patience, &a[prefix..cut_a], &b[prefix..cut_b]) {
+            let shifted = |words: Range<usize>| words.start + prefix..words.end + prefix;
+            let equal = matches!(op, DiffOp::Equal { .. });
+            push(&mut blocks, equal, shifted(op.old_range()), shifted(op.new_range()));
         }
-        push(&mut blocks, false, done.0..cut_a, done.1..cut_b);
         push(&mut blocks, true, end_a..a.len(), end_b..b.len());
         WordDiff { blocks, left_out: (end_a - cut_a) + (end_b - cut_b) }
     }
-}
-
-/// The words of both sides that a Myers search finds equal, in order, as numbers on each side.
-///
-/// It takes as many steps as there are words, for each difference. Words that the other side does not have are most of the differences
-/// and are never equal to anything, so that the search goes without them.
-fn pairs_of_equal(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
-    let (at_a, words_a) = words_of_both(a, b);
-    let (at_b, words_b) = words_of_both(b, a);
-    let mut pairs = Vec::with_capacity(at_a.len().min(at_b.len()));
-    for op in capture_diff_slices(Algorithm::Myers, &words_a, &words_b) {
-        if let DiffOp::Equal { old_index, new_index, len } = op {
-            let equal = at_a[old_index..old_index + len].iter().zip(&at_b[new_index..new_index + len]);
-            pairs.extend(equal.map(|(&at_a, &at_b)| (at_a, at_b)));
-        }
-    }
-    pairs
-}
-
-/// The words of one side that the other has, too: their numbers, and they themselves.
-fn words_of_both(words: &[u64], other: &[u64]) -> (Vec<usize>, Vec<u64>) {
-    let mut sorted = other.to_vec();
-    sorted.sort_unstable();
-    let both = words.iter().enumerate().filter(|(_, word)| sorted.binary_search(word).is_ok());
-    both.map(|(at, &word)| (at, word)).unzip()
 }
 
 /// Equal words in between that are hardly more than chance, next to what was replaced around them.
@@ -497,33 +470,6 @@ mod tests {
     fn empty_documents_have_no_segments() {
         assert_eq!(diff("", " ... ", &View::default()).segments, []);
         assert_eq!(marked(&diff("", "new", &View::default())), "{+new+}");
-    }
-
-    /// The length of the longest common subsequence, by its definition.
-    fn longest_common(a: &[u64], b: &[u64]) -> usize {
-        let mut row = vec![0; b.len() + 1];
-        for word in a {
-            let mut diagonal = 0;
-            for (at, other) in b.iter().enumerate() {
-                let above = row[at + 1];
-                row[at + 1] = if word == other { diagonal + 1 } else { above.max(row[at]) };
-                diagonal = above;
-            }
-        }
-        row[b.len()]
-    }
-
-    proptest! {
-        #[test]
-        fn as_many_words_are_paired_as_can_be(
-            a in prop::collection::vec(0u64..6, 0..14),
-            b in prop::collection::vec(3u64..9, 0..14),
-        ) {
-            let pairs = pairs_of_equal(&a, &b);
-            prop_assert!(pairs.iter().all(|&(at_a, at_b)| a[at_a] == b[at_b]));
-            prop_assert!(pairs.is_sorted_by(|one, two| one.0 < two.0 && one.1 < two.1));
-            prop_assert_eq!(pairs.len(), longest_common(&a, &b));
-        }
     }
 
     proptest! {

@@ -76,7 +76,7 @@ impl Sketcher {
             orders.append_option(value);
             numbers.append_option(value.and_then(keep_order::parse_number));
             let kept_by = documents.field(row, 0);
-            keep_numbers.append_option(kept_by.map(|value| keep_order::parse_number(value).is_some()));
+            keep_numbers.append_option(kept_by.map(|value| !keep_order::is_text(value)));
             let made = match documents.rejected(row) {
                 Some(reason) => Err(reason.to_owned()),
                 None => {

@@ -448,7 +448,7 @@ impl Group {
         let (media, name, bytes) = match body {
             Some(body) => body,
             None if counter.options.addresses => (Media::Text, text, &b""[..]),
-            None => return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} has a value"))),
+            None => return Err(Reason::MissingField(format!("neither {text:?} nor {html:?} is there"))),
         };
         let names = [&self.id, &self.url].map(|column| cell(column).map_or(0, <[u8]>::len));
         if bytes.len().max(names[0]).max(names[1]) > counter.limit() {

@@ -100,7 +100,7 @@ impl RowReader {
             (None, None) if self.options.addresses => (Media::Html, ""),
             (None, None) => {
                 let Fields { text, html, .. } = &self.options.fields;
-                return rejected(Reason::MissingField(format!("neither {text:?} nor {html:?} has a value")));
+                return rejected(Reason::MissingField(format!("neither {text:?} nor {html:?} is there")));
             }
         };
         let limit = self.options.max_document_bytes.min(u32::MAX as usize);
@@ -221,7 +221,7 @@ mod tests {
                 Item::Skipped(_) => "skipped".to_owned(),
             });
         }
-        let missing = "missing field: neither \"text\" nor \"html\" has a value 2 Row";
+        let missing = "missing field: neither \"text\" nor \"html\" is there 2 Row";
         assert_eq!(found, ["a Text 3", "table#1 Html 6", missing, "table#3 Text 0"]);
     }
 
