@@ -240,10 +240,12 @@ def _own_source(documents: Any, ids: Any, options: dict[str, Any]) -> _core.Sour
 
 def _other_source(documents: Any, ids: Any, options: dict[str, Any], fields: Any) -> _core.Source:
     """The documents of the other side, where fields may have other names. Only what is named for that side must be there."""
-    fields = fields if isinstance(fields, dict) else {}  # the core says what is wrong with it
     columns = _columns(options)
+    # The core says what is wrong with other ones.
+    known = fields is None or isinstance(fields, dict) and all(name in (*_ROLES, *columns[4:]) for name in fields)
+    known = known and options.get("recipe") is None
+    fields = fields if isinstance(fields, dict) else {}
     own = [fields.get(name, column) for name, column in zip(_ROLES, columns[:4], strict=True)]
-    known = all(name in (*_ROLES, *columns[4:]) for name in fields) and options.get("recipe") is None
     further = [fields.get(name, name) for name in columns[4:]]
     return _source(documents, ids, [*own, *further], list(fields.values()) if known else None)
 
