@@ -79,6 +79,7 @@ __all__ = [
     "__version__",
     "compare",
     "dedup",
+    "diff",
     "methods",
     "pairs",
     "presets",
@@ -513,11 +514,27 @@ def similarity(
     >>> lookalike.similarity("one two", "one two three five", shingle=1, similarity="containment")
     1.0
     """
-    for text in (a, b):
-        if not isinstance(text, str):
-            raise InputTypeError(f"texts are str, and not of type {type(text).__name__}")
+    _check_texts(a, b)
     options = {"similarity": similarity, "shingle": shingle, "profile": profile, "content": content}
     return _core.similarity(a, b, options)
+
+
+def diff(a: str, b: str, *, context: int | None = 8, profile: str = "web") -> list[tuple[str, str]]:
+    """What two texts differ in, word by word: runs of words that are `equal`, `removed` (only in `a`) or `added` (only in `b`).
+
+    >>> lookalike.diff("The cat sat on the mat.", "The dog sat on the mat!")
+    [('equal', 'The '), ('removed', 'cat '), ('added', 'dog '), ('equal', 'sat on the mat.')]
+
+    Words are equal as `profile` reads them. Of equal ones `context` stand beside a change, and `…` for the others; None shows all.
+    """
+    _check_texts(a, b)
+    return [(change, "…" if text is None else text) for change, _, text in _core.diff(a, b, context, {"profile": profile})]
+
+
+def _check_texts(*texts: object) -> None:
+    for text in texts:
+        if not isinstance(text, str):
+            raise InputTypeError(f"texts are str, and not of type {type(text).__name__}")
 
 
 def presets() -> dict[str, str]:

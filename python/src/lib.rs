@@ -7,7 +7,7 @@
 //! - `errors`: failures become exceptions
 //! - `table`: results as tables and columns
 //! - `spark`: what Spark's workers call
-//! - `jobs`: `dedup`, `pairs` and `compare`; `sketch`; `measure`: `similarity`; `index`: `Index`
+//! - `jobs`: `dedup`, `pairs` and `compare`; `sketch`; `measure`: `similarity`, `diff`; `index`: `Index`
 //!
 //! The interface that people see, with its documentation, is `lookalike/__init__.py`; this module is `lookalike._core`.
 
@@ -62,6 +62,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(jobs::compare, module)?)?;
     module.add_function(wrap_pyfunction!(sketch::sketch, module)?)?;
     module.add_function(wrap_pyfunction!(measure::similarity, module)?)?;
+    module.add_function(wrap_pyfunction!(measure::diff, module)?)?;
     spark::add(module)?;
     Ok(())
 }
