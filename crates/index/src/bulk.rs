@@ -4,7 +4,7 @@
 
 use std::sync::Mutex;
 
-use lookalike_corpus::{Corpus, LineReader};
+use lookalike_corpus::{Corpus, LineReader, Shard};
 use lookalike_engine::pipeline::{self, Batch, Feed, Record, ShardEnd, Weight};
 use lookalike_engine::walk::{Stage, Watch};
 use lookalike_engine::{EngineError, Settings};
@@ -27,6 +27,9 @@ pub struct Progress {
     pub records: u64,
     /// Records that are done in all.
     pub total: u64,
+    /// Shards of the next unit whose ends are done.
+    #[serde(default)]
+    pub shards: usize,
 }
 
 /// The work done on documents before they are handed over.
@@ -138,7 +141,7 @@ impl Index {
         // One unit after the other: what is decided depends on what came before.
         let shape = rest.shape(room, longest).one_by_one();
         watch.begin(Stage { name: "index", total: corpus.bytes(), reads: true });
-        let done = |unit: usize| if unit == 0 { from.records } else { 0 };
+        let done = |unit: usize| if unit == 0 { from } else { Progress::default() };
         let heavy = Mutex::new(());
         let failed = Mutex::new(None);
         let fail = |error: IndexError| {
@@ -154,7 +157,7 @@ impl Index {
             || (LineReader::new(corpus.options()), self.buffers()),
             |(lines, buffers), batch| {
                 if !batch.is_heavy() {
-                    return self.examine_batch(lines, buffers, batch, done(batch.unit), preparation);
+                    return self.examine_batch(lines, buffers, batch, done(batch.unit).records, preparation);
                 }
                 // Filters that are not there yet leave their share to it.
                 let memory = rest.memory + self.unused_filter_bytes();
@@ -164,24 +167,29 @@ impl Index {
                 }
                 // Large documents are handled one at a time, and leave no buffers behind.
                 let _turn = heavy.lock();
-                let examined = self.examine_batch(lines, buffers, batch, done(batch.unit), preparation);
+                let examined =
+                    self.examine_batch(lines, buffers, batch, done(batch.unit).records, preparation);
                 *buffers = self.buffers();
                 examined
             },
             |unit, feed: &mut Feed<'_, ExaminedBatch>| {
-                let mut shard = units[unit].start;
+                let (mut shard, done) = (0, done(unit));
                 while let Some(examined) = feed.next()? {
                     let mut examined = examined;
                     if let Some(error) = examined.failed.take() {
                         return Err(fail(error));
                     }
                     let mut state = lock_ignoring_poison(&state);
-                    let behind = examined.first + examined.records.len() as u64;
-                    let fresh = behind.saturating_sub(examined.first.max(done(unit)));
-                    let progress =
-                        Progress { unit: from.unit + unit, records: behind, total: state.0 + fresh };
-                    let portion = portion(corpus, &mut shard, examined, done(unit), progress);
-                    state.0 = progress.total;
+                    let shards = &corpus.shards()[units[unit].clone()];
+                    let mut portion = portion(shards, &mut shard, examined, done);
+                    // An earlier process may have come further than this batch: to say less would have its
+                    // records added twice after the next kill.
+                    if portion.records.is_empty() && shard <= done.shards {
+                        continue;
+                    }
+                    portion.progress.unit = from.unit + unit;
+                    portion.progress.total = state.0 + portion.records.len() as u64;
+                    state.0 = portion.progress.total;
                     (state.1)(portion).map_err(fail)?;
                 }
                 Ok(())
@@ -269,13 +277,13 @@ impl Index {
     }
 }
 
-/// Returns the records with their shards and positions.
+/// Returns the records of a unit that are not `done`, with their shards and positions, and the progress in the unit. `shard` is the number of
+/// the shard that they begin in.
 fn portion<'t>(
-    corpus: &'t Corpus,
+    shards: &'t [Shard],
     shard: &mut usize,
     examined: ExaminedBatch,
-    done: u64,
-    progress: Progress,
+    done: Progress,
 ) -> Portion<'t> {
     let ExaminedBatch { records, first, ends, .. } = examined;
     let mut ends = ends.iter().peekable();
@@ -284,24 +292,28 @@ fn portion<'t>(
     let mut end = |before: usize, shard: &mut usize| {
         while let Some(end) = ends.next_if(|end| end.before <= before) {
             *shard += 1;
-            skipped += end.skipped.iter().map(|(_, count)| count).sum::<u64>();
+            if *shard > done.shards {
+                skipped += end.skipped.iter().map(|(_, count)| count).sum::<u64>();
+            }
         }
     };
     let count = records.len();
     for (index, record) in records.into_iter().enumerate() {
         end(index, shard);
-        if first + (index as u64) < done {
+        if first + (index as u64) < done.records {
             continue;
         }
         handed_over.push(match record {
             Ok(prepared) => CorpusRecord::Document(Box::new(prepared)),
             Err(RejectedRecord { position, reason, id }) => {
-                let source = corpus.shards().get(*shard).map_or("", |shard| &shard.name);
+                let source = shards.get(*shard).map_or("", |shard| &shard.name);
                 CorpusRecord::Rejected { source, position, reason, id }
             }
         });
     }
     end(count, shard);
+    let records = (first + count as u64).max(done.records);
+    let progress = Progress { records, shards: (*shard).max(done.shards), ..done };
     Portion { records: handed_over, progress, skipped }
 }
 
@@ -354,18 +366,18 @@ mod tests {
         let (records, last) = examined(&SmallIndex::new(), LINES, Progress::default());
         let rejected = format!("lines.jsonl:{} broken record", LINES.find("no record").unwrap());
         assert_eq!(records, ["a", &rejected, "b", "c"]);
-        assert_eq!(last, Some(Progress { unit: 0, records: 4, total: 4 }));
+        assert_eq!(last, Some(Progress { unit: 0, records: 4, total: 4, shards: 1 }));
     }
 
     #[test]
     fn records_that_are_done_are_not_handed_over_again() {
-        let from = Progress { unit: 0, records: 3, total: 13 };
+        let from = Progress { records: 3, total: 13, ..Progress::default() };
         let (records, last) = examined(&SmallIndex::new(), LINES, from);
         assert_eq!(
             (records, last),
-            (vec!["c".to_owned()], Some(Progress { unit: 0, records: 4, total: 14 }))
+            (vec!["c".to_owned()], Some(Progress { unit: 0, records: 4, total: 14, shards: 1 }))
         );
-        let behind = Progress { unit: 1, records: 0, total: 4 };
+        let behind = Progress { unit: 1, total: 4, ..Progress::default() };
         assert_eq!(examined(&SmallIndex::new(), LINES, behind).0, [""; 0]);
     }
 
@@ -487,11 +499,58 @@ mod tests {
             failed: None,
         };
         let mut shard = 0;
-        let portion = portion(&corpus, &mut shard, batch, 11, Progress::default());
+        let done = Progress { records: 11, ..Progress::default() };
+        let portion = portion(corpus.shards(), &mut shard, batch, done);
         let told: Vec<String> = portion.records.iter().map(told).collect();
         let wanted = [(0, 1), (2, 2), (2, 3), (2, 4)].map(|(shard, at)| format!("{}:{at} ", name(shard)));
         assert_eq!(told, wanted);
         assert_eq!((portion.skipped, shard), (4 + 1 + 1 + 7 + 1, 3));
+        assert_eq!((portion.progress.records, portion.progress.shards), (15, 3));
+    }
+
+    #[test]
+    fn progress_never_goes_back_and_ends_count_once() {
+        let batch = |first: u64, ends: Vec<ShardEnd>| ExaminedBatch {
+            records: (0..5).map(rejected).collect(),
+            first,
+            ends,
+            failed: None,
+        };
+        let done = Progress { records: 10, shards: 2, total: 10, ..Progress::default() };
+        let mut shard = 0;
+        let before = portion(&[], &mut shard, batch(0, vec![shard_end(2, 4)]), done);
+        assert_eq!((before.records.len(), before.skipped, before.progress), (0, 0, done));
+        // Both ends lie behind the last record that is done, and only the first of them was counted.
+        let after = portion(&[], &mut shard, batch(5, vec![shard_end(5, 1), shard_end(5, 7)]), done);
+        assert_eq!((after.records.len(), after.skipped, after.progress.shards), (0, 7 + 1, 3));
+    }
+
+    #[test]
+    fn a_process_that_has_nothing_left_to_add_hands_over_nothing() {
+        // Several batches, so that the first one ends before what is done.
+        let lines: String = (0..3000)
+            .map(|n| format!("{{\"id\":\"{n}\",\"text\":\"{}\"}}\n", format!("word{n} ").repeat(100)))
+            .collect();
+        let small = SmallIndex::new();
+        let mut all = Vec::new();
+        let watch = Watch::default();
+        let each = |portion: Portion<'_>| {
+            all.push(portion.progress);
+            Ok(())
+        };
+        let (corpus, settings) = (corpus(&lines), settings());
+        let preparation = Preparation::Answer(0);
+        small.index.examine(&corpus, &settings, Progress::default(), preparation, &watch, each).unwrap();
+        assert!(all.len() > 2, "{all:?}");
+        for (at, &from) in all.iter().enumerate() {
+            let mut again = Vec::new();
+            let each = |portion: Portion<'_>| {
+                again.push(portion.progress);
+                Ok(())
+            };
+            small.index.examine(&corpus, &settings, from, preparation, &watch, each).unwrap();
+            assert_eq!(again, all[at + 1..], "from {from:?}");
+        }
     }
 
     #[test]
