@@ -181,7 +181,14 @@ impl Catalogue {
             let mut first = InputPlace::new(self.bases[unit]);
             for (shard, meta) in corpus.shards()[stretch].iter().zip(&self.units[unit].shards) {
                 let records = meta.records as u32;
-                views.push(ShardView { shard, reference, first, records, meta: meta.clone() });
+                views.push(ShardView {
+                    shard,
+                    reference,
+                    sketch_unit: unit,
+                    first,
+                    records,
+                    meta: meta.clone(),
+                });
                 first += records;
             }
         }
@@ -224,6 +231,8 @@ pub(crate) struct ShardView<'c> {
     pub(crate) shard: &'c Shard,
     /// Its documents are only there to be compared with.
     pub(crate) reference: bool,
+    /// The number of the unit that it was sketched in.
+    pub(crate) sketch_unit: usize,
     /// The place of its first record in the input; its number, unless documents are ordered by a field.
     pub(crate) first: InputPlace,
     pub(crate) records: u32,
@@ -505,6 +514,7 @@ mod tests {
         };
         let view = |(first, records)| ShardView {
             shard: &shard,
+            sketch_unit: 0,
             reference: false,
             first: place(first),
             records,

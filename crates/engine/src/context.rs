@@ -113,7 +113,7 @@ impl Settings {
     }
 }
 
-/// The rule for keeping on disk the symbols that documents are measured by; without them, candidates are read again from the input.
+/// The rule for keeping the texts of documents on disk; without them, candidates are read again from the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Spool {
@@ -132,14 +132,14 @@ const LEAST_READ_AGAIN: u64 = if cfg!(test) { 1 } else { MIB };
 /// The ways to get the documents of a unit a second time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RereadAccess {
-    /// True if the symbols that they are measured by are kept on disk.
+    /// True if their texts are kept on disk.
     pub(crate) spooled: bool,
     /// True if they can be read again by their positions in their shards.
     pub(crate) seekable: bool,
 }
 
 impl Spool {
-    /// Decides whether the symbols of the documents of `unit` are kept on disk, and whether the documents can be read again
+    /// Decides whether the texts of the documents of `unit` are kept on disk, and whether the documents can be read again
     /// from their shards.
     pub(crate) fn reread_access(self, corpus: &Corpus, unit: &Unit) -> RereadAccess {
         let seekable = |least: u64| {

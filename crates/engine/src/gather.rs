@@ -1,46 +1,46 @@
-//! The symbols of chosen documents, in one pass forwards: from the spool, or from the input read again.
+//! The symbols of chosen documents, which are read again: each from where it stands, or all in one pass over the input.
 
 use std::sync::{Mutex, PoisonError};
 
 use lookalike_model::DocNumber;
-use lookalike_store::symbols::{Block, SpoolReader};
+use rayon::prelude::*;
 
 use crate::catalogue::{Catalogue, Lookup};
 use crate::context::Context;
 use crate::error::EngineError;
 use crate::pipeline::{self, Batch, BufferPool, Feed};
+use crate::reread::{Rereader, ShardReaders};
 use crate::stages::order::UnitNumbers;
-use crate::stages::sketch::{RereadBatch, SketchWorker, unit_file};
+use crate::stages::sketch::{RereadBatch, SketchWorker};
 
 /// Takes a document's number and what it is measured by.
 pub(crate) type SymbolSink<'t> = dyn FnMut(DocNumber, &[u64]) -> Result<(), EngineError> + Send + 't;
 
-/// Hands over the symbols of every document for which `wanted` holds. From the input they come in no fixed order.
+/// Documents that are asked for together, and those of them that are read by one thread.
+const DOCUMENTS_AT_ONCE: usize = 16 << 10;
+const DOCUMENTS_PER_THREAD: usize = 256;
+
+/// Hands over the symbols of every document for which `wanted` holds, in no fixed order.
 pub(crate) fn symbols(
     ctx: &Context<'_>,
     catalogue: &Catalogue,
     wanted: &(dyn Fn(DocNumber) -> bool + Sync),
     take: &mut SymbolSink<'_>,
 ) -> Result<(), EngineError> {
-    let mut to_reread = Vec::new();
+    let (mut to_reread, readers) = (Vec::new(), ShardReaders::new(ctx, catalogue));
     for (unit, meta) in catalogue.units().iter().enumerate() {
         ctx.check()?;
         let numbers = UnitNumbers::of_unit(ctx, catalogue, unit)?;
-        if !(0..meta.records() as u32).any(|local| wanted(numbers.of(local))) {
+        let mut these = (0..meta.records() as u32)
+            .map(|local| numbers.of(local))
+            .filter(|&document| wanted(document))
+            .peekable();
+        if these.peek().is_none() {
             continue;
         }
-        if !meta.spooled {
-            to_reread.push(unit);
-            continue;
-        }
-        let mut spool = SpoolReader::open(&unit_file(ctx, unit, "spool"), ctx.stamp)?;
-        let (mut block, mut buffer) = (Block::default(), Vec::new());
-        while spool.next(&mut block)? {
-            block.documents(
-                &mut buffer,
-                |local| wanted(numbers.of(local)),
-                |local, symbols| take(numbers.of(local), symbols),
-            )?;
+        match meta.is_random_access() {
+            true => read_some(ctx, &readers, &mut these, take)?,
+            false => to_reread.push(unit),
         }
     }
     if to_reread.is_empty() { Ok(()) } else { reread(ctx, catalogue, &to_reread, wanted, take) }
@@ -53,7 +53,38 @@ pub(crate) fn input_changed(ctx: &Context<'_>) -> EngineError {
     EngineError::InputChanged { folder, what }
 }
 
-/// Does the same from the input. That each document is still what it was is told by its row.
+/// Reads documents, which are in the order of the input, from where they stand.
+fn read_some(
+    ctx: &Context<'_>,
+    readers: &ShardReaders<'_>,
+    documents: &mut dyn Iterator<Item = DocNumber>,
+    take: &mut SymbolSink<'_>,
+) -> Result<(), EngineError> {
+    let (take, free) = (Mutex::new(take), Mutex::new(Vec::new()));
+    let lock_free = || free.lock().unwrap_or_else(PoisonError::into_inner);
+    let read = |documents: &[DocNumber]| {
+        ctx.check()?;
+        let taken = lock_free().pop();
+        let mut rereader = taken.unwrap_or_else(|| Rereader::new(readers));
+        let mut taken = Ok(());
+        rereader.read(documents, |document, symbols| {
+            if taken.is_ok() {
+                taken = take.lock().unwrap_or_else(PoisonError::into_inner)(document, symbols);
+            }
+        })?;
+        lock_free().push(rereader);
+        taken
+    };
+    loop {
+        let some: Vec<DocNumber> = documents.take(DOCUMENTS_AT_ONCE).collect();
+        if some.is_empty() {
+            return Ok(());
+        }
+        some.par_chunks(DOCUMENTS_PER_THREAD).try_for_each(read)?;
+    }
+}
+
+/// Hands over symbols in one pass over the input. That each document is still what it was is told by its row.
 fn reread(
     ctx: &Context<'_>,
     catalogue: &Catalogue,

@@ -9,7 +9,7 @@
 //! never in memory together.
 //!
 //! Documents above 2 MiB are handled by one worker at a time, which frees its buffers afterwards. While one is read it
-//! takes 5 bytes per byte and 64 per word (place, hash, symbol, block of a spool), about twelve times its size. Words are counted in
+//! takes 5 bytes per byte, 6 where its text is spooled, and 56 per word (place, hash, symbol, set), about twelve times its size. Words are counted in
 //! the compatibility normal form, which can be eleven times as long as the text, and each byte that it is longer takes 2
 //! more. A memory cap that is too small for a document stops the run with the figure that would do.
 
@@ -38,15 +38,13 @@ const LEAST_BATCH_BYTES: usize = 64 << 10;
 pub const HEAVY: usize = 2 << 20;
 
 /// Bytes of memory that a large document takes while it is handled, for each of its bytes; `PER_WORD` is that for each of its
-/// words, which has a position, a hash, a symbol, and a place in a set where it is compared; `PER_SPOOLED_WORD` is what a spool takes
-/// more, for the block that a word is written to and the block's table.
+/// words, which has a position, a hash, a symbol, and a place in a set where it is compared.
 ///
-/// Measured on 12 to 30 MB of ideographs, whose words all differ: 51 to 62 bytes per word with a spool, 51 to 54 in an index that compares
-/// two such documents, the most right behind a power of two, where lists have just doubled. Documents alone take half of that in an
-/// index or without a spool, words that repeat take 41.
+/// Measured on 12 to 30 MB of ideographs, whose words all differ: 51 to 54 bytes per word in an index that compares two such
+/// documents, the most right behind a power of two, where lists have just doubled. Documents alone take half of that, words that repeat
+/// take 41.
 const PER_BYTE: usize = 5;
 const PER_WORD: usize = 56;
-const PER_SPOOLED_WORD: usize = 8;
 
 /// Bytes that a large document takes for each byte that its normal form has more: there it stands, and is made in a buffer of its own.
 const PER_GROWN_BYTE: usize = 2;
@@ -117,7 +115,7 @@ pub struct Batch {
     /// The unit it comes from, as a place in the list that was given.
     pub unit: usize,
     weight: usize,
-    /// Bytes that a spool takes for the words of a large document.
+    /// Bytes that a spool takes for the text of a large document.
     spooled: usize,
 }
 
@@ -227,7 +225,7 @@ impl Batch {
         if read >= HEAVY {
             let words = word_ends(self.text.as_bytes()) + word_ends(&self.bytes);
             let growth = self.growth();
-            self.spooled = words.saturating_add_signed(growth.words) * PER_SPOOLED_WORD;
+            self.spooled = read;
             self.weight += weight_grown(read, words, growth) - read;
         }
     }
@@ -879,7 +877,7 @@ mod tests {
         assert_eq!(expanding, plain + words + grown, "three words, and thirty bytes more");
         let mut batch = Batch { text: "\u{fdfa}".repeat(letters), ..Batch::default() };
         batch.weigh();
-        assert_eq!(batch.spooled_weight(), expanding + 3 * letters * PER_SPOOLED_WORD);
+        assert_eq!(batch.spooled_weight(), expanding + 3 * letters);
         batch.clear();
         batch.weigh();
         assert_eq!(

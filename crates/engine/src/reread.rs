@@ -1,13 +1,15 @@
-//! Documents read again from their shards, each from where it stands.
+//! Documents read again, each from where it stands: in its shard, or in the spool.
 //!
 //! JSON lines in files that are not compressed, and tables in memory, need no spool: a row says where its document
 //! stands, candidates are read again from there, and a digest in the row tells whether a document is still what it was.
-//! `--spool disk` and `--spool none` decide for all input alike.
+//! Texts of other input are spooled when they are sketched, and read from there; words are found in a text faster than the
+//! words of all texts could be written down. `--spool disk` and `--spool none` decide for all input alike.
 
 use std::sync::{Mutex, PoisonError};
 
 use lookalike_corpus::{BytesAt, Corpus, Rows};
 use lookalike_model::{DocNumber, InputPlace};
+use lookalike_store::file::Run;
 
 use crate::catalogue::{Catalogue, Lookup, ShardView};
 use crate::context::Context;
@@ -15,7 +17,7 @@ use crate::error::EngineError;
 use crate::gather::input_changed;
 use crate::pipeline::{self, HEAVY};
 use crate::stages::order::PlaceMap;
-use crate::stages::sketch::{DocumentSource, Row, SketchWorker};
+use crate::stages::sketch::{self, DocumentSource, Row, SketchWorker, UnitMeta};
 
 /// Lines with no more between them than this are read together.
 const MAX_GAP: u64 = 8 << 10;
@@ -37,8 +39,8 @@ impl<'c> ShardReaders<'c> {
     }
 
     /// True when every document can be read again by where it stands.
-    pub(crate) fn is_seekable(catalogue: &Catalogue) -> bool {
-        catalogue.units().iter().all(|unit| unit.seekable)
+    pub(crate) fn is_random_access(catalogue: &Catalogue) -> bool {
+        catalogue.units().iter().all(UnitMeta::is_random_access)
     }
 }
 
@@ -50,14 +52,26 @@ pub(crate) struct Rereader<'s> {
     places: Option<PlaceMap>,
     /// For the input, and for the corpus that it is compared with.
     workers: [Option<SketchWorker>; 2],
-    open: Option<(usize, OpenShard)>,
+    open: Option<(SourceId, OpenSource)>,
     bytes: Vec<u8>,
+    /// For whole blocks of a spool.
+    blocks: Vec<u8>,
 }
 
-/// A shard that is open to be read from anywhere.
-enum OpenShard {
+/// Names a source of documents, of which one at a time is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SourceId {
+    /// A shard, by its number.
+    Shard(usize),
+    /// The spool of a unit.
+    Spool(usize),
+}
+
+/// A source that is open to be read from anywhere.
+enum OpenSource {
     Bytes(BytesAt),
     Rows(Rows),
+    Spool(Run),
 }
 
 /// Takes a document with its row, its source, and a worker to read it with.
@@ -73,6 +87,22 @@ impl<'s> Rereader<'s> {
             workers: [None, None],
             open: None,
             bytes: Vec::new(),
+            blocks: Vec::new(),
+        }
+    }
+
+    /// True when a document can be read again by where it stands. Of a corpus that others are compared with, the spool has only the
+    /// documents that may be near one of them.
+    pub(crate) fn has(&mut self, document: DocNumber) -> Result<bool, EngineError> {
+        let place = self.places()?.place(document)?;
+        let unit = &self.readers.catalogue.units()[self.readers.catalogue.unit_at(place)];
+        Ok(unit.seekable || unit.spooled && self.lookup.row(document)?.length > 0)
+    }
+
+    fn places(&mut self) -> Result<&mut PlaceMap, EngineError> {
+        match &mut self.places {
+            Some(places) => Ok(places),
+            none => Ok(none.insert(PlaceMap::open(self.readers.ctx)?)),
         }
     }
 
@@ -96,19 +126,13 @@ impl<'s> Rereader<'s> {
         documents: &[DocNumber],
         mut take: impl FnMut(&mut SketchWorker, DocNumber, &Row, DocumentSource<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let places = match &mut self.places {
-            Some(places) => places,
-            None => self.places.insert(PlaceMap::open(self.readers.ctx)?),
-        };
-        let placed = places.of(documents)?;
+        let placed = self.places()?.of(documents)?;
         let mut rest = placed.as_slice();
         let mut rows: Vec<Row> = Vec::new();
         while let Some(&(first, _)) = rest.first() {
             let shard = self.readers.shards.partition_point(|view| view.first <= first) - 1;
-            let view = &self.readers.shards[shard];
-            let end = view.end();
-            self.open(shard)?;
-            if let Some((_, OpenShard::Rows(rows))) = &self.open {
+            let end = self.open(shard)?;
+            if let Some((_, OpenSource::Rows(rows))) = &self.open {
                 let rows = rows.clone();
                 let (now, later) = rest.split_at(rest.partition_point(|&(place, _)| place < end));
                 self.read_rows(shard, now, &rows, &mut take)?;
@@ -130,18 +154,23 @@ impl<'s> Rereader<'s> {
         Ok(())
     }
 
-    /// Opens a shard, unless it is open.
-    fn open(&mut self, shard: usize) -> Result<(), EngineError> {
-        if self.open.as_ref().is_some_and(|(open, _)| *open == shard) {
-            return Ok(());
+    /// Opens the source that has the documents of a shard, unless it is open; returns the place behind its last document.
+    fn open(&mut self, shard: usize) -> Result<InputPlace, EngineError> {
+        let ShardReaders { ctx, catalogue, shards, .. } = self.readers;
+        let (view, unit) = (&shards[shard], shards[shard].sketch_unit);
+        let spooled = catalogue.units()[unit].spooled;
+        let source = if spooled { SourceId::Spool(unit) } else { SourceId::Shard(shard) };
+        if self.open.as_ref().is_none_or(|(open, _)| *open != source) {
+            let open = if spooled {
+                OpenSource::Spool(sketch::open_texts(ctx, unit)?)
+            } else if let Some(rows) = view.shard.rows(corpus(ctx, view.reference).options())? {
+                OpenSource::Rows(rows)
+            } else {
+                OpenSource::Bytes(view.shard.bytes_at()?)
+            };
+            self.open = Some((source, open));
         }
-        let view = &self.readers.shards[shard];
-        let open = match view.shard.rows(corpus(self.readers.ctx, view.reference).options())? {
-            Some(rows) => OpenShard::Rows(rows),
-            None => OpenShard::Bytes(view.shard.bytes_at()?),
-        };
-        self.open = Some((shard, open));
-        Ok(())
+        Ok(if spooled { InputPlace::new(catalogue.base(unit + 1)) } else { view.end() })
     }
 
     /// Reads rows of a table.
@@ -170,7 +199,7 @@ impl<'s> Rereader<'s> {
         Ok(())
     }
 
-    /// Reads lines that stand close together.
+    /// Reads lines, or texts of a spool, that stand close together.
     fn read_together(
         &mut self,
         shard: usize,
@@ -186,8 +215,8 @@ impl<'s> Rereader<'s> {
         let heavy = last.length == 0 || last.length as usize >= HEAVY;
         let _turn = heavy.then(|| self.readers.heavy.lock().unwrap_or_else(PoisonError::into_inner));
         match last.length {
-            0 => self.fill_line(shard, &last)?,
-            length => self.fill(shard, start, (last.position - start) as usize + length as usize)?,
+            0 => self.fill_line(&last)?,
+            length => self.fill(start, (last.position - start) as usize + length as usize)?,
         };
         if self.bytes.len() >= HEAVY {
             let weight = pipeline::weight_of(self.bytes.len(), last.words as usize);
@@ -197,8 +226,12 @@ impl<'s> Rereader<'s> {
         for (&(_, document), row) in documents.iter().zip(rows) {
             let begin = (row.position - start) as usize;
             let end = if row.length > 0 { begin + row.length as usize } else { self.bytes.len() };
-            let line = self.bytes.get(begin..end).ok_or_else(|| input_changed(ctx))?;
-            take(worker, document, row, DocumentSource::Line(line))?;
+            let bytes = self.bytes.get(begin..end).ok_or_else(|| input_changed(ctx))?;
+            let source = match &self.open {
+                Some((SourceId::Spool(unit), _)) => DocumentSource::Text(text(ctx, *unit, bytes)?),
+                _ => DocumentSource::Line(bytes),
+            };
+            take(worker, document, row, source)?;
         }
         if self.bytes.len() >= HEAVY {
             worker.tidy(ctx);
@@ -207,19 +240,24 @@ impl<'s> Rereader<'s> {
         Ok(())
     }
 
-    /// Reads up to `most` bytes of a shard.
-    fn fill(&mut self, shard: usize, position: u64, most: usize) -> Result<usize, EngineError> {
-        self.open(shard)?;
-        let Some((_, OpenShard::Bytes(bytes))) = &mut self.open else { return Ok(0) };
-        Ok(bytes.read(position, most, &mut self.bytes)?)
+    /// Reads up to `most` bytes of the open source.
+    fn fill(&mut self, position: u64, most: usize) -> Result<usize, EngineError> {
+        match &mut self.open {
+            Some((_, OpenSource::Bytes(bytes))) => Ok(bytes.read(position, most, &mut self.bytes)?),
+            Some((_, OpenSource::Spool(texts))) => {
+                texts.read(position, most, &mut self.blocks, &mut self.bytes)?;
+                Ok(most)
+            }
+            _ => Ok(0),
+        }
     }
 
     /// Reads one line whose length is not known.
-    fn fill_line(&mut self, shard: usize, row: &Row) -> Result<usize, EngineError> {
+    fn fill_line(&mut self, row: &Row) -> Result<usize, EngineError> {
         let mut more = row.text as usize + 4096;
         loop {
             let before = self.bytes.len();
-            let read = self.fill(shard, row.position + before as u64, more)?;
+            let read = self.fill(row.position + before as u64, more)?;
             if let Some(at) = memchr::memchr(b'\n', &self.bytes[before..]) {
                 self.bytes.truncate(before + at + 1);
             } else if read == more {
@@ -229,6 +267,14 @@ impl<'s> Rereader<'s> {
             return Ok(self.bytes.len());
         }
     }
+}
+
+/// The text of a document in the spool of a unit.
+fn text<'b>(ctx: &Context<'_>, unit: usize, bytes: &'b [u8]) -> Result<&'b str, EngineError> {
+    str::from_utf8(bytes).map_err(|_| {
+        let file = sketch::unit_file(ctx, unit, "texts");
+        EngineError::Damaged { file, what: "a text in it is not UTF-8".to_owned() }
+    })
 }
 
 /// The corpus of a document, by whether it is there to be compared with.
@@ -282,14 +328,23 @@ mod tests {
 
     #[test]
     fn documents_are_read_again_from_where_they_stand() {
+        documents_are_read_again(Spool::None);
+    }
+
+    #[test]
+    fn documents_are_read_again_from_the_spool() {
+        documents_are_read_again(Spool::Disk);
+    }
+
+    fn documents_are_read_again(spool: Spool) {
         let long = "long ".repeat(100_000);
         let texts = ["zero", "one one", long.trim(), "three", "four four"];
-        let settings = Settings { spool: Spool::None, ..settings() };
+        let settings = Settings { spool, ..settings() };
         let test =
             StageTest::of(recipe("md5"), Some(&as_lines(&texts[..2])), &as_lines(&texts[2..]), settings);
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        assert!(ShardReaders::is_seekable(&catalogue));
+        assert!(ShardReaders::is_random_access(&catalogue));
         let readers = ShardReaders::new(&ctx, &catalogue);
         let mut rereader = Rereader::new(&readers);
         let mut analyser = Analyser::with_secret(&ctx.profile, &ctx.secret);
@@ -304,13 +359,6 @@ mod tests {
                 assert_eq!(symbols, features.secret_hashes(), "{document}");
             }
         }
-    }
-
-    #[test]
-    fn what_is_spooled_is_not_read_again() {
-        let test = StageTest::new(recipe("md5"), &as_lines(&["one"]));
-        let ctx = test.sketched();
-        assert!(!ShardReaders::is_seekable(&Catalogue::load(&ctx).unwrap()));
     }
 
     #[test]

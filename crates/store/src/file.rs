@@ -309,8 +309,7 @@ impl Run {
     /// Replaces `out` with the records of one block, checked.
     pub fn block(&self, number: u64, out: &mut Vec<u8>) -> Result<(), StoreError> {
         if number >= self.block_count() {
-            let what = "a block behind its end is asked for".to_owned();
-            return Err(StoreError::Damaged { file: self.path.clone(), what });
+            return Err(self.behind_end());
         }
         self.blocks(number, 1, out)
     }
@@ -325,18 +324,26 @@ impl Run {
     ) -> Result<(), StoreError> {
         let end = out.len() + length;
         while out.len() < end {
-            self.block(offset / self.block as u64, room)?;
-            let from = (offset % self.block as u64) as usize;
+            let (index, from) = (offset / self.block as u64, (offset % self.block as u64) as usize);
+            if index >= self.block_count() {
+                return Err(self.behind_end());
+            }
+            let wanted = (from + end - out.len()).div_ceil(self.block) as u64;
+            self.blocks(index, wanted.min(READ_BLOCKS), room)?;
             let part = room.get(from..).unwrap_or_default();
             let part = &part[..part.len().min(end - out.len())];
             if part.is_empty() {
-                let what = "bytes behind its end are asked for".to_owned();
-                return Err(StoreError::Damaged { file: self.path.clone(), what });
+                return Err(self.behind_end());
             }
             out.extend_from_slice(part);
             offset += part.len() as u64;
         }
         Ok(())
+    }
+
+    fn behind_end(&self) -> StoreError {
+        let what = "bytes behind its end are asked for".to_owned();
+        StoreError::Damaged { file: self.path.clone(), what }
     }
 
     /// The records from the front.

@@ -1,5 +1,5 @@
-//! The spool: what each document is measured by, as a sequence of 64-bit symbols (hashes of its words, or its
-//! characters), in blocks with a dictionary each.
+//! What each document is measured by, as a sequence of 64-bit symbols (hashes of its words, or its characters), in blocks with a
+//! dictionary each: for documents that are compared again and again and do not fit into memory.
 //!
 //! Words repeat, so a block holds each distinct symbol once and one, two or four bytes per occurrence: about half the
 //! size of the text, at the price of one look into a small table per symbol. Sequences are not sorted: only documents
@@ -139,14 +139,14 @@ fn spread(symbol: u64) -> usize {
 }
 
 /// Writes blocks to a file.
-pub struct SpoolWriter {
+pub struct SymbolWriter {
     run: RunWriter,
 }
 
-impl SpoolWriter {
+impl SymbolWriter {
     /// Begins a file that will stand at `path`.
     pub fn create(path: &Path, stamp: u128) -> Result<Self, StoreError> {
-        Ok(SpoolWriter { run: RunWriter::create(path, label(stamp))? })
+        Ok(SymbolWriter { run: RunWriter::create(path, label(stamp))? })
     }
 
     /// Appends whole blocks, as [`BlockBuilder::encode`] made them.
@@ -161,20 +161,20 @@ impl SpoolWriter {
 }
 
 /// Reads blocks from the front of a file.
-pub struct SpoolReader {
+pub struct SymbolReader {
     records: Records,
     position: u64,
 }
 
 /// Reads blocks wherever they are.
-pub struct SpoolAccess {
+pub struct SymbolAccess {
     access: RandomAccess,
 }
 
-impl SpoolAccess {
+impl SymbolAccess {
     /// Opens a file of blocks.
     pub fn open(path: &Path, stamp: u128) -> Result<Self, StoreError> {
-        Ok(SpoolAccess { access: RandomAccess::new(Run::open(path, label(stamp))?) })
+        Ok(SymbolAccess { access: RandomAccess::new(Run::open(path, label(stamp))?) })
     }
 
     /// Replaces `block` with the one that begins at `offset`.
@@ -198,10 +198,10 @@ pub struct Block {
     distinct: usize,
 }
 
-impl SpoolReader {
+impl SymbolReader {
     /// Opens a file of blocks.
     pub fn open(path: &Path, stamp: u128) -> Result<Self, StoreError> {
-        Ok(SpoolReader { records: Run::open(path, label(stamp))?.records(), position: 0 })
+        Ok(SymbolReader { records: Run::open(path, label(stamp))?.records(), position: 0 })
     }
 
     /// Returns the offset of the next block.
@@ -285,7 +285,7 @@ mod tests {
     fn round_trip(documents: &[Vec<u64>], limit: usize) -> Vec<(u32, Vec<u64>)> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spool");
-        let mut writer = SpoolWriter::create(&path, 3).unwrap();
+        let mut writer = SymbolWriter::create(&path, 3).unwrap();
         let mut builder = BlockBuilder::with_limit(limit);
         let mut bytes = Vec::new();
         for (number, symbols) in documents.iter().enumerate() {
@@ -296,7 +296,7 @@ mod tests {
         builder.encode(&mut bytes);
         writer.push(&bytes).unwrap();
         writer.finish().unwrap();
-        let mut reader = SpoolReader::open(&path, 3).unwrap();
+        let mut reader = SymbolReader::open(&path, 3).unwrap();
         let (mut block, mut buffer, mut found) = (Block::default(), Vec::new(), Vec::new());
         while reader.next(&mut block).unwrap() {
             let take = |number, symbols: &[u64]| {
@@ -335,7 +335,7 @@ mod tests {
     fn blocks_are_read_from_anywhere() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spool");
-        let mut writer = SpoolWriter::create(&path, 3).unwrap();
+        let mut writer = SymbolWriter::create(&path, 3).unwrap();
         let (mut builder, mut bytes, mut offsets) = (BlockBuilder::with_limit(1), Vec::new(), Vec::new());
         assert!(builder.is_empty());
         for document in 0..5u32 {
@@ -346,7 +346,7 @@ mod tests {
         }
         writer.push(&bytes).unwrap();
         writer.finish().unwrap();
-        let mut access = SpoolAccess::open(&path, 3).unwrap();
+        let mut access = SymbolAccess::open(&path, 3).unwrap();
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         for document in [4u32, 0, 2] {
             access.read(offsets[document as usize], &mut block).unwrap();
@@ -364,13 +364,13 @@ mod tests {
                 .unwrap();
             assert_eq!(found, [(document, vec![u64::from(document); document as usize + 1])]);
         }
-        let mut reader = SpoolReader::open(&path, 3).unwrap();
+        let mut reader = SymbolReader::open(&path, 3).unwrap();
         for &offset in &offsets {
             assert_eq!(reader.position(), offset);
             assert!(reader.next(&mut block).unwrap());
         }
         assert!(!reader.next(&mut block).unwrap());
-        assert!(SpoolReader::open(&path, 4).is_err(), "another job wrote it");
+        assert!(SymbolReader::open(&path, 4).is_err(), "another job wrote it");
     }
 
     #[test]

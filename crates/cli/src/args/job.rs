@@ -123,10 +123,10 @@ pub struct MatchArgs {
     #[arg(skip)]
     pub given: GivenOptions,
 
-    /// Storage of what candidate pairs are measured by: disk, none or auto
+    /// Storage of the texts that candidate pairs are measured by: disk, none or auto
     ///
-    /// disk keeps it beside the results until these are there, none reads the documents again, auto does what is faster: it reads JSON
-    /// lines again where they lie in files that are not compressed, and keeps the data of everything else.
+    /// disk keeps them beside the results until these are there, none reads the input again, auto does what is faster: it reads JSON
+    /// lines again where they lie in files that are not compressed, and keeps the texts of everything else.
     #[arg(
         long,
         value_name = "WHERE",
@@ -239,7 +239,7 @@ impl StartArgs {
     }
 }
 
-/// The storage of the symbols that candidates are measured by.
+/// The storage of the texts that candidates are measured by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SpoolArg {
     /// In files, except of what can be read again as fast

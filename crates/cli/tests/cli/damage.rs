@@ -248,10 +248,10 @@ fn a_table_without_text_names_the_columns_it_has() {
     let folder = Folder::new();
     let sentence = "a.csv has no column \"text\" or \"html\"; its columns are \"a\", \"b\"; \
                     name the right ones with --text-field, --html-field, --url-field or --id-field";
-    corpus("stats").path(folder.file("a.csv", "a,b\n1,2\n")).run().fails(1, sentence);
+    corpus("stats").path(folder.file("tables/a.csv", "a,b\n1,2\n")).run().fails(1, sentence);
     // Where no file has it, the name is wrong, not the files.
-    folder.file("b.csv", "a,b\n3,4\n");
-    dedup("").path(folder.path()).option("-o", folder.join("job")).run().fails(1, sentence);
+    folder.file("tables/b.csv", "a,b\n3,4\n");
+    dedup("--quiet").path(folder.join("tables")).option("-o", folder.join("job")).run().fails(1, sentence);
 }
 
 #[test]

@@ -307,7 +307,7 @@ fn a_turned_bit_in_any_run_file_is_named_or_made_good() {
     };
     let (kinds, outcomes) = damage(&run, &folder, bit_of_a_run);
     assert_no_silent_damage(&outcomes);
-    for kind in ["docs", "names", "payload", "spool", "rejected"] {
+    for kind in ["docs", "names", "payload", "texts", "rejected"] {
         assert!(kinds.contains(kind), "{kind} in {kinds:?}");
     }
     assert!(kinds.iter().any(|kind| kind.starts_with("keys")), "{kinds:?}");

@@ -8,13 +8,11 @@ use lookalike_hash::Secret;
 use lookalike_methods::lexicon::Lexicon;
 use lookalike_methods::{Abilities, Buffers, Page, Sketch};
 use lookalike_model::{Candidate, DocNumber, Pair};
-use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::{Analyser, Features, Profile};
 
 use super::sample::{self, SampledPart};
 use crate::context::Spool;
 use crate::error::EngineError;
-use crate::measure::Measure;
 use crate::panel::{Panel, PanelMethod};
 use crate::recipe::JobRecipe;
 use crate::stages::group::groups::NEIGHBOURS;
@@ -120,7 +118,6 @@ impl DocumentScratch {
 /// Sketches sampled documents as a run would.
 struct SampleSketcher<'p> {
     panel: &'p Panel,
-    measure: Measure,
     analyses: TextAnalyses,
     /// The copies of a record that there are at once: three of those in the order of a field, as it was, in sorted runs, and in order.
     times: u64,
@@ -134,7 +131,6 @@ impl<'p> SampleSketcher<'p> {
     fn new(recipe: &JobRecipe, panel: &'p Panel, profile: &Profile) -> Result<Self, EngineError> {
         Ok(SampleSketcher {
             panel,
-            measure: recipe.measure()?,
             analyses: TextAnalyses::new(profile, profile, panel, Secret::of_process()),
             times: if recipe.order.is_some() { 3 } else { 1 },
             sketch: Sketch::default(),
@@ -145,7 +141,6 @@ impl<'p> SampleSketcher<'p> {
 
     /// Bytes of scratch that a part of the input takes.
     fn scratch_of(&mut self, part: &SampledPart, spooled: bool) -> u64 {
-        let (mut blocks, mut encoded, mut symbols) = (BlockBuilder::new(), Vec::new(), Vec::new());
         let mut scratch = 0;
         for text in &part.texts {
             self.analyses.start_text();
@@ -157,14 +152,12 @@ impl<'p> SampleSketcher<'p> {
             }
             // Keys go from sorted runs into sorted runs.
             scratch += self.times.min(2) * self.take_keys(text);
-            if spooled && blocks.push(0, self.measure.symbols(self.analyses.measuring(text), &mut symbols)) {
-                blocks.encode(&mut encoded);
+            if spooled {
+                scratch += text.len() as u64;
             }
         }
-        if !blocks.is_empty() {
-            blocks.encode(&mut encoded);
-        }
-        self.times * part.named + part.known + part.of_all(scratch + encoded.len() as u64)
+        let heavy = if spooled { part.heavy } else { 0 };
+        self.times * part.named + heavy + part.of_all(scratch)
     }
 
     /// Notes a document's keys by all methods; returns their bytes.
@@ -320,11 +313,10 @@ mod tests {
     }
 
     #[test]
-    fn symbols_count_where_they_are_spooled() {
+    fn texts_count_where_they_are_spooled() {
         let lines = "{\"id\":\"d0\",\"text\":\"one two\"}\n{\"id\":\"d1\",\"text\":\"two three\"}\n";
         let of = |spooled| scratch(&recipe("md5"), lines, spooled);
-        // Three numbers of a block, two of each document, three words, and a byte for each of four occurrences.
-        assert_eq!(of(true) - of(false), 12 + 2 * 8 + 3 * 8 + 4);
+        assert_eq!(of(true) - of(false), "one two".len() as u64 + "two three".len() as u64);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A place is a share of the bytes of the input. A file of plain JSON lines is entered anywhere, a Parquet file at its row groups, which
 //! are read on, since rows of all lengths count alike in their bytes. Of other files the beginning is a place, and where several places
-//! lie in one, it is read on from there, for [`READ_ON`] bytes at most: what lies behind is a guess, and is told as a range.
+//! lie in one, it is read on from there, for a sixteenth of it at most: what lies behind is a guess, and is told as a range.
 
 use std::sync::Arc;
 
@@ -23,8 +23,11 @@ const PLACE_BYTES: u64 = 64 << 10;
 /// others only the length counts. Compressed input can hold any number.
 const TEXT_BYTES: u64 = 512 << 10;
 
-/// Bytes of a file that are read on from its beginning, where it cannot be entered elsewhere: a fraction of a second.
-const READ_ON: u64 = 8 << 20;
+/// Bytes of a file of so many that are read on from its beginning, where it cannot be entered elsewhere. To unpack what would be a
+/// better sample takes longer than all that is decided by it.
+fn reach(bytes: u64) -> u64 {
+    (bytes / 16).clamp(1 << 20, 8 << 20).min(bytes)
+}
 
 /// Bytes of the contents of a Parquet file that are read at a place.
 const GROUP_BYTES: u64 = 4 << 20;
@@ -45,8 +48,8 @@ pub(super) struct SampledPart {
     pub(super) read: u64,
     /// Bytes of their names.
     pub(super) named: u64,
-    /// Bytes of what becomes of documents too large to be looked at.
-    pub(super) known: u64,
+    /// Bytes of documents too large to be looked at.
+    pub(super) heavy: u64,
     /// Bytes of the input for which they stand, and those among them that are beyond reach, and may be unlike all that was read.
     pub(super) stands_for: u64,
     pub(super) guessed: u64,
@@ -194,7 +197,7 @@ fn entries_of(
 ) -> Vec<Entry> {
     let access = offsets.last().map_or(Access::Beginning, |&last| access(shard, options, last));
     if access == Access::ReadOn && offsets.len() > 1 {
-        let (count, reach) = (offsets.len() as u64, bytes.min(READ_ON));
+        let (count, reach) = (offsets.len() as u64, reach(bytes));
         let guessed = (bytes - reach) as f64 / bytes as f64;
         let entry = |index| Entry {
             offset: reach * index / count,
@@ -313,8 +316,8 @@ fn read(
             let Some((bytes, named, text)) = document else { continue };
             part.documents += 1;
             if bytes >= HEAVY as u64 {
-                // It would take more memory than an estimate is worth; its symbols take about half of it.
-                part.known += bytes / 2;
+                // It would take more memory than an estimate is worth, and has keys like any other.
+                part.heavy += bytes;
                 continue;
             }
             part.named += named;
@@ -456,7 +459,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let packed = folder.path().join("docs.jsonl.gz");
         let mut sink = Sink::create(&packed, Compression::Gzip).unwrap();
-        for n in 0..200_000 {
+        for n in 0..80_000 {
             writeln!(sink, "{{\"text\":\"{:x}\"}}", lookalike_hash::mix(n)).unwrap();
         }
         sink.finish().unwrap();
@@ -474,7 +477,7 @@ mod tests {
         assert_eq!(texts.len(), count);
         let covered: u64 = sampled.iter().map(|part| part.stands_for).sum();
         assert!(covered <= total && total - covered < PLACES, "{covered} of {total}");
-        let ratio = documents(&corpus) / 200_000.0;
+        let ratio = documents(&corpus) / 80_000.0;
         assert!((0.8..1.25).contains(&ratio), "{ratio}");
     }
 
@@ -485,8 +488,8 @@ mod tests {
         let mut sink = Sink::create(&packed, Compression::Gzip).unwrap();
         // Short documents, and then long ones.
         let (mut counted, mut written) = (0, 0);
-        while written < 12 << 20 {
-            let words: Vec<String> = (0..if written < 4_500_000 { 20 } else { 300 })
+        while written < 1_800_000 {
+            let words: Vec<String> = (0..if written < 700_000 { 20 } else { 300 })
                 .map(|word| format!("{:x}", lookalike_hash::mix(counted * 1000 + word)))
                 .collect();
             let line = format!("{{\"text\":\"{}\"}}", words.join(" "));
@@ -497,15 +500,16 @@ mod tests {
         sink.finish().unwrap();
         let corpus = Corpus::open(&[&packed], ReadOptions::default()).unwrap();
         let total = corpus.bytes().unwrap();
-        assert!(total < READ_ON, "{total}");
+        assert!(total > PLACES * PLACE_BYTES && reach(total) == total, "{total}");
         let ratio = documents(&corpus) / counted as f64;
         assert!((0.8..1.25).contains(&ratio), "{ratio}");
         let shard = &corpus.shards()[0];
-        let offsets: Vec<u64> = (0..4).map(|place| place * READ_ON).collect();
-        let far = entries_of(0, shard, corpus.options(), 4 * READ_ON, &offsets);
+        let offsets: Vec<u64> = (0..4).map(|place| place << 22).collect();
+        let far = entries_of(0, shard, corpus.options(), 4 << 22, &offsets);
         let reached: Vec<u64> = far.iter().map(|entry| entry.offset).collect();
-        assert_eq!(reached, [0, READ_ON / 4, READ_ON / 2, READ_ON / 4 * 3]);
-        assert!(far.iter().all(|entry| entry.guessed == 0.75));
+        assert_eq!(reached, [0, 1, 2, 3].map(|place| place << 18));
+        assert!(far.iter().all(|entry| entry.guessed == 0.9375));
+        assert_eq!([0, 1 << 20, 1 << 25, 1 << 40].map(reach), [0, 1 << 20, 1 << 21, 8 << 20]);
     }
 
     #[cfg(feature = "parquet")]
@@ -616,7 +620,7 @@ mod tests {
         let lines = format!("{{\"id\":\"d0\",\"text\":\"{}\"}}\n", "a".repeat(HEAVY));
         let corpus = Corpus::in_memory("docs.jsonl", lines.as_bytes().into(), ReadOptions::default());
         let sampled = parts(&recipe("md5"), &corpus).unwrap().remove(0);
-        assert_eq!((sampled.texts.len(), sampled.known, sampled.seen), (0, HEAVY as u64 / 2, 0));
+        assert_eq!((sampled.texts.len(), sampled.heavy, sampled.seen), (0, HEAVY as u64, 0));
     }
 
     #[test]

@@ -632,7 +632,7 @@ mod tests {
         for what in ["docs", "names", "payload", "values", "keys0.000000"] {
             assert!(!sketch::unit_file(&ctx, 0, what).exists(), "{what}");
         }
-        assert!(unit_file(&ctx, 0, "docs").exists() && sketch::unit_file(&ctx, 0, "spool").exists());
+        assert!(unit_file(&ctx, 0, "docs").exists() && sketch::unit_file(&ctx, 0, "texts").exists());
         assert_eq!(done(&ctx).unwrap(), Some(Ordered { key_runs: vec![1] }));
         assert!(order(&ctx).unwrap(), "what is done is not done again");
     }

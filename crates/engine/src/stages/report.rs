@@ -51,7 +51,7 @@ pub(crate) fn read_samples(
     Ok(())
 }
 
-/// The texts of a few documents. Where these cannot be read from where they stand, shards are read up to the last one
+/// The texts of a few documents. For those that cannot be read from where they stand, shards are read up to the last one
 /// wanted.
 pub(crate) fn texts(
     ctx: &Context<'_>,
@@ -63,23 +63,22 @@ pub(crate) fn texts(
         let end = text.floor_char_boundary(SAMPLE_BYTES.min(text.len()));
         texts.insert(document, text[..end].to_owned());
     };
-    if ShardReaders::is_seekable(catalogue) {
-        Rereader::new(&ShardReaders::new(ctx, catalogue)).documents(
-            wanted,
-            |worker, document, row, source| {
-                // The digest first: beside a similarity that was measured no other text may be shown than the
-                // one that was.
-                if !worker.reread_document(ctx, source, row.digest, |_| ()) {
-                    return Err(crate::gather::input_changed(ctx));
-                }
-                worker.reread_text(ctx, source).into_iter().for_each(|text| put(document, text));
-                Ok(())
-            },
-        )?;
-        return Ok(texts);
+    let (readers, mut others) = (ShardReaders::new(ctx, catalogue), Vec::new());
+    let (mut rereader, mut kept) = (Rereader::new(&readers), Vec::new());
+    for &document in wanted {
+        if rereader.has(document)? { kept.push(document) } else { others.push(document) }
     }
+    rereader.documents(&kept, |worker, document, row, source| {
+        // The digest first: beside a similarity that was measured no other text may be shown than the
+        // one that was.
+        if !worker.reread_document(ctx, source, row.digest, |_| ()) {
+            return Err(crate::gather::input_changed(ctx));
+        }
+        worker.reread_text(ctx, source).into_iter().for_each(|text| put(document, text));
+        Ok(())
+    })?;
     let (mut extractor, mut lines) = (Extractor::default(), Lines::default());
-    let wanted = PlaceMap::open(ctx)?.of(wanted)?;
+    let wanted = PlaceMap::open(ctx)?.of(&others)?;
     for view in catalogue.shards(ctx) {
         let before = |end: InputPlace| wanted.partition_point(|&(place, _)| place < end);
         let mut wanted = &wanted[before(view.first)..before(view.end())];

@@ -1,4 +1,5 @@
-//! The stage `sketch`: every document becomes a row, its names, a payload, keys in sorted runs, and its symbols.
+//! The stage `sketch`: every document becomes a row, its names, a payload, and keys in sorted runs; its text is spooled where it cannot be
+//! read again by its position.
 //!
 //! A unit leaves these files behind, each finished by a rename, the last one saying that the unit is done:
 //!
@@ -8,7 +9,7 @@
 //! | `u000000.names` | id, address, the field that kept documents are chosen by | their length + 12 |
 //! | `u000000.payload` | lengths and payloads of all methods | 4 + the method's, for each |
 //! | `u000000.keys0.000000` … | postings of the first method, sorted, numbered from the unit's first document | 12 or 16 per key |
-//! | `u000000.spool` | symbols, see `store::symbols` | about half the text |
+//! | `u000000.texts` | texts, one after the other, if they are spooled | its text |
 //! | `u000000.rejected` | rejections as JSON lines | their length |
 //! | `u000000.values` | the field that documents are ordered by, if one is | its length + 4 |
 //! | `u000000.done` | counts per shard | - |
@@ -25,15 +26,15 @@ use std::sync::Mutex;
 use lookalike_corpus::{Corpus, Item, LineReader, Rows};
 use lookalike_hash::{self as hash, Secret};
 use lookalike_methods::{Buffers, Key, Page, Sketch};
-use lookalike_model::{Document, Reason, RecordPosition};
+use lookalike_model::{Document, Media, Reason, RecordPosition};
 use lookalike_store::facts;
 use lookalike_store::sort::Posting;
-use lookalike_store::symbols::BlockBuilder;
 use lookalike_text::Features;
 use lookalike_text::extract::Extractor;
 use serde::{Deserialize, Serialize};
 
 use self::key_filter::KeyFilter;
+pub(crate) use self::unit::open_texts;
 use crate::context::{Context, RereadAccess};
 use crate::error::EngineError;
 use crate::panel::{Panel, PanelMethod};
@@ -57,7 +58,8 @@ pub(crate) struct Row {
     /// The offset of its names.
     pub(crate) names: u64,
     /// Its offset in its shard, or its row in a table, and its length there in bytes, 0 if that is not known; only of use where
-    /// the shard can be read from any offset.
+    /// the shard can be read from any offset. Of a unit that is spooled the offset of its text among those of the unit, and its
+    /// length, 0 if it is not kept.
     pub(crate) position: u64,
     pub(crate) length: u32,
 }
@@ -120,6 +122,8 @@ pub(crate) struct UnitMeta {
     /// The counts of each method that proposes pairs.
     #[serde(default, rename = "made")]
     pub(crate) method_counts: Vec<MethodCounts>,
+    /// Its texts are kept. The name in the file is not that of the spools of symbols that there were before.
+    #[serde(default, rename = "texts")]
     pub(crate) spooled: bool,
     /// Its documents can be read again by where they stand in their shards.
     pub(crate) seekable: bool,
@@ -148,6 +152,11 @@ impl MethodCounts {
 impl UnitMeta {
     pub(crate) fn records(&self) -> u64 {
         self.shards.iter().map(|shard| shard.records).sum()
+    }
+
+    /// True when its documents can be read again each by itself, from their shards or from the spool.
+    pub(crate) fn is_random_access(&self) -> bool {
+        self.seekable || self.spooled
     }
 }
 
@@ -257,7 +266,7 @@ impl CorpusUnits<'_> {
 /// The choice of data to keep of a document beside its row, names and payload.
 #[derive(Clone, Copy)]
 struct KeepOptions<'s> {
-    /// True if the symbols that it is measured by are kept.
+    /// True if its text is kept.
     spooled: bool,
     /// Only keys that pass; nothing else of a document that has none.
     key_filter: Option<&'s KeyFilter>,
@@ -308,7 +317,7 @@ struct SketchedBatch {
     /// Postings, by method.
     keys: Vec<Vec<u128>>,
     method_counts: Vec<MethodCounts>,
-    spool: Vec<u8>,
+    texts: Vec<u8>,
     rejected: Vec<u8>,
     /// The values by which documents are ordered.
     values: Vec<u8>,
@@ -321,7 +330,7 @@ impl Weight for SketchedBatch {
         // them.
         let keys: usize = self.keys.iter().map(Vec::capacity).sum();
         let rows = self.rows.capacity() * size_of::<Row>() + keys * size_of::<u128>();
-        let bytes = [&self.names, &self.payload, &self.spool, &self.rejected, &self.values];
+        let bytes = [&self.names, &self.payload, &self.texts, &self.rejected, &self.values];
         rows + bytes.iter().map(|bytes| bytes.capacity()).sum::<usize>()
     }
 }
@@ -342,6 +351,8 @@ pub(crate) enum DocumentSource<'a> {
     Line(&'a [u8]),
     /// A row of a table in memory.
     Row(&'a Rows, usize),
+    /// Its text, from the spool.
+    Text(&'a str),
 }
 
 impl<'a> DocumentSource<'a> {
@@ -349,6 +360,7 @@ impl<'a> DocumentSource<'a> {
         match self {
             DocumentSource::Line(line) => reader.line(line, RecordPosition::default(), ""),
             DocumentSource::Row(rows, row) => reader.row(rows, row),
+            DocumentSource::Text(text) => Item::Document(Document::from_text("", None, Media::Text, text)),
         }
     }
 }
@@ -361,7 +373,6 @@ struct SketchBuffers {
     rereading: Option<TextAnalyses>,
     sketch: Sketch,
     symbols: Vec<u64>,
-    blocks: BlockBuilder,
 }
 
 /// A rejection as a line of `rejected.jsonl`.
@@ -405,11 +416,6 @@ impl SketchWorker {
                 }
                 Ok(())
             })?;
-            // A block ends with its batch at the latest. The worker's next batch may be of another unit,
-            // where the same numbers mean other documents.
-            if !buffers.blocks.is_empty() {
-                buffers.blocks.encode(&mut out.spool);
-            }
             Ok(out)
         })
     }
@@ -451,6 +457,11 @@ impl SketchWorker {
         digest: u128,
         take: impl FnOnce(&[u64]),
     ) -> bool {
+        if let DocumentSource::Text(text) = source {
+            // The sums of the spool have told that it is the text that was written.
+            take(self.buffers.reread_text(ctx, text));
+            return true;
+        }
         let Item::Document(document) = source.read(&mut self.lines) else { return false };
         let (found, symbols) = self.buffers.reread(ctx, &document);
         if found == digest {
@@ -465,6 +476,9 @@ impl SketchWorker {
         ctx: &Context<'_>,
         source: DocumentSource<'a>,
     ) -> Option<&'a str> {
+        if let DocumentSource::Text(text) = source {
+            return Some(text);
+        }
         match source.read(&mut self.lines) {
             Item::Document(document) => Some(self.buffers.extractor.extract(&document, ctx.content).text),
             _ => None,
@@ -536,7 +550,6 @@ impl SketchBuffers {
             rereading: None,
             sketch: Sketch::default(),
             symbols: Vec::new(),
-            blocks: BlockBuilder::new(),
         }
     }
 
@@ -611,25 +624,35 @@ impl SketchBuffers {
                 out.method_counts[method].add(&count_sketch(entry, &self.sketch));
             }
         }
-        if options.spooled && found && !wordless {
-            let symbols = ctx.measure.symbols(self.analyses.measuring(text), &mut self.symbols);
-            if self.blocks.push(number, symbols) {
-                self.blocks.encode(&mut out.spool);
-            }
+        if options.spooled {
+            let kept = if found && !wordless { text } else { "" };
+            let row = out.rows.last_mut().expect("it was pushed");
+            (row.position, row.length) = (out.texts.len() as u64, kept.len() as u32);
+            out.texts.extend_from_slice(kept.as_bytes());
         }
     }
 
     /// One document again: what tells whether it is the same, and what it is measured by.
     fn reread(&mut self, ctx: &Context<'_>, document: &Document<'_>) -> (u128, &[u64]) {
         let text = self.extractor.extract(document, ctx.content).text;
-        let analyses = self
-            .rereading
-            .get_or_insert_with(|| TextAnalyses::for_measuring(&ctx.profile, &ctx.measuring, &ctx.secret));
+        let analyses = self.rereading.get_or_insert_with(|| rereading(ctx));
         analyses.start_text();
         let group = Group::of(ctx.within.as_ref(), ctx.extras, document, &ctx.secret);
         let digest = group.digest(analyses.words(text), &ctx.secret);
         (digest, ctx.measure.symbols(analyses.measuring(text), &mut self.symbols))
     }
+
+    /// What a text is measured by.
+    fn reread_text(&mut self, ctx: &Context<'_>, text: &str) -> &[u64] {
+        let analyses = self.rereading.get_or_insert_with(|| rereading(ctx));
+        analyses.start_text();
+        ctx.measure.symbols(analyses.measuring(text), &mut self.symbols)
+    }
+}
+
+/// The analyses of documents that are read again.
+fn rereading(ctx: &Context<'_>) -> TextAnalyses {
+    TextAnalyses::for_measuring(&ctx.profile, &ctx.measuring, &ctx.secret)
 }
 
 /// Counts the keys and bytes that a method made of one document.
@@ -647,8 +670,8 @@ impl SketchedBatch {
     /// Makes it ready for what becomes of `batch`.
     fn begin(&mut self, ctx: &Context<'_>, batch: &Batch) {
         self.rows.clear();
-        let SketchedBatch { names, payload, spool, rejected, values, .. } = self;
-        [names, payload, spool, rejected, values].into_iter().for_each(Vec::clear);
+        let SketchedBatch { names, payload, texts, rejected, values, .. } = self;
+        [names, payload, texts, rejected, values].into_iter().for_each(Vec::clear);
         self.keys.resize_with(ctx.panel.proposers().len(), Vec::new);
         self.keys.iter_mut().for_each(Vec::clear);
         self.method_counts.clear();

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lookalike_store::file::{Label, RunWriter, WriterCheckpoint};
+use lookalike_store::file::{Label, Run, RunWriter, WriterCheckpoint};
 use lookalike_store::sort::{Postings, RunLocation, Sorter, clear};
-use lookalike_store::symbols;
 use serde::{Deserialize, Serialize};
 
 use super::{MethodCounts, Row, ShardMeta, SketchedBatch, UnitMeta, unit_file};
@@ -22,7 +21,13 @@ use crate::pipeline::{BufferPool, Feed, ResumePoint};
 use crate::recipe::{Order, Task};
 
 /// The files of a unit beside its key runs and the one that says it is done.
-const FILES: [&str; 6] = ["docs", "names", "payload", "spool", "rejected", "values"];
+const FILES: [&str; 6] = ["docs", "names", "payload", TEXTS, "rejected", "values"];
+
+/// The file of texts.
+const TEXTS: &str = "texts";
+
+/// Bytes of a block of texts: long enough to write few of them, short enough to read one for a single document.
+const TEXT_BLOCK: usize = 32 << 10;
 
 /// The time between two checkpoints; zero in tests, so that every batch ends with one.
 const CHECKPOINT_INTERVAL: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(20) };
@@ -37,8 +42,8 @@ pub(super) struct UnitWriter<'c> {
     rejected: RunWriter,
     /// The values that documents are ordered by, where they are.
     values: Option<RunWriter>,
-    /// The symbols that they are measured by, where these are kept.
-    spool: Option<RunWriter>,
+    /// The texts, where these are kept.
+    texts: Option<RunWriter>,
     keys: Vec<Sorter<Postings>>,
     meta: UnitMeta,
     /// The shard whose end was not met yet.
@@ -113,7 +118,7 @@ impl<'c> UnitWriter<'c> {
             payload: create("payload")?,
             rejected: create("rejected")?,
             values: has_values(ctx).then(|| create("values")).transpose()?,
-            spool: spooled.then(|| create("spool")).transpose()?,
+            texts: spooled.then(|| create(TEXTS)).transpose()?,
             keys,
             meta,
             open: ShardMeta::new(),
@@ -144,7 +149,7 @@ impl<'c> UnitWriter<'c> {
         }
         let mut writers = BTreeMap::new();
         for file in FILES {
-            // Not every job has values and a spool; that the other files are there is asked for below.
+            // Not every job has values and texts; that the other files are there is asked for below.
             let Some(written) = files.remove(file) else { continue };
             let (path, label) = file_of(ctx, unit, file);
             let Some(writer) = RunWriter::resume(&path, label, written)? else { return Ok(None) };
@@ -156,7 +161,7 @@ impl<'c> UnitWriter<'c> {
         else {
             return Ok(None);
         };
-        let (values, spool, last) = (take("values"), take("spool"), Instant::now());
+        let (values, texts, last) = (take("values"), take(TEXTS), Instant::now());
         let writer = UnitWriter {
             ctx,
             unit,
@@ -165,7 +170,7 @@ impl<'c> UnitWriter<'c> {
             payload,
             rejected,
             values,
-            spool,
+            texts,
             keys,
             meta,
             open,
@@ -181,11 +186,12 @@ impl<'c> UnitWriter<'c> {
     }
 
     fn push(&mut self, batch: &mut SketchedBatch) -> Result<(), EngineError> {
-        // Batches are sketched side by side, and number their names from their own start: where these stand
-        // in the file is known only here, before they are pushed.
-        let offset = self.names.position();
+        // Batches are sketched side by side, and number their names and texts from their own start: where
+        // these stand in the file is known only here, before they are pushed.
+        let (names, texts) = (self.names.position(), self.texts.as_ref().map_or(0, RunWriter::position));
         for row in &batch.rows {
-            self.docs.push(&Row { names: row.names + offset, ..*row }.encode())?;
+            let row = Row { names: row.names + names, position: row.position + texts, ..*row };
+            self.docs.push(&row.encode())?;
         }
         self.names.push(&batch.names)?;
         self.payload.push(&batch.payload)?;
@@ -193,8 +199,8 @@ impl<'c> UnitWriter<'c> {
         if let Some(values) = &mut self.values {
             values.push(&batch.values)?;
         }
-        if let Some(spool) = &mut self.spool {
-            spool.push(&batch.spool)?;
+        if let Some(texts) = &mut self.texts {
+            texts.push(&batch.texts)?;
         }
         for (keys, batch) in self.keys.iter_mut().zip(&batch.keys) {
             batch.iter().try_for_each(|&posting| keys.push(posting))?;
@@ -233,8 +239,8 @@ impl<'c> UnitWriter<'c> {
             ("rejected", &mut self.rejected),
         ];
         let values = self.values.as_mut().map(|writer| ("values", writer));
-        let spool = self.spool.as_mut().map(|writer| ("spool", writer));
-        always.into_iter().chain(values).chain(spool)
+        let texts = self.texts.as_mut().map(|writer| (TEXTS, writer));
+        always.into_iter().chain(values).chain(texts)
     }
 
     fn finish(self) -> Result<(), EngineError> {
@@ -242,9 +248,9 @@ impl<'c> UnitWriter<'c> {
         if self.records > u64::from(u32::MAX - 1) {
             return Err(EngineError::TooMany);
         }
-        let UnitWriter { ctx, unit, docs, names, payload, rejected, values, spool, keys, mut meta, .. } =
+        let UnitWriter { ctx, unit, docs, names, payload, rejected, values, texts, keys, mut meta, .. } =
             self;
-        let files = [Some(docs), Some(names), Some(payload), Some(rejected), values, spool];
+        let files = [Some(docs), Some(names), Some(payload), Some(rejected), values, texts];
         files.into_iter().flatten().try_for_each(RunWriter::finish)?;
         let runs = |keys: Sorter<Postings>| Ok(keys.into_runs()?.len());
         meta.key_runs = keys.into_iter().map(runs).collect::<Result<_, EngineError>>()?;
@@ -252,6 +258,12 @@ impl<'c> UnitWriter<'c> {
         remove_if_there(&ctx.file(&checkpoint_name(unit)))?;
         check_disk_space(ctx)
     }
+}
+
+/// Opens the texts of a unit that is spooled.
+pub(crate) fn open_texts(ctx: &Context<'_>, unit: usize) -> Result<Run, EngineError> {
+    let (path, label) = file_of(ctx, unit, TEXTS);
+    Ok(Run::open(&path, label)?)
 }
 
 /// Looks whether the disk will do for all units, by what those that are done have taken.
@@ -279,7 +291,7 @@ fn file_of(ctx: &Context<'_>, unit: usize, file: &'static str) -> (PathBuf, Labe
     let label = match file {
         "docs" => ctx.label(file, Row::WIDTH),
         "payload" => ctx.label(file, ctx.panel.width()),
-        "spool" => symbols::label(ctx.stamp),
+        TEXTS => ctx.label(file, 1).with_blocks(TEXT_BLOCK),
         // Entries of any length: the width is that of a byte, and offsets or lengths tell where an entry
         // ends.
         _ => ctx.label(file, 1),

@@ -2,8 +2,8 @@
 //!
 //! Candidates that hang together, directly or through others, form a component; a document's fate depends on its
 //! component alone. Whole components are packed into buckets that fit into memory. Documents that can be read from where
-//! they stand are, a part of a bucket at a time; others are brought together in one pass forwards over the spool or the
-//! input. Each part is measured and decided by itself. A component too large for memory is gone through piece by piece.
+//! they stand, in the input or in the spool, are, a part of a bucket at a time; others are brought together in one pass
+//! forwards over the input. Each part is measured and decided by itself. A component too large for memory is gone through piece by piece.
 //!
 //! A class of equal documents that is near nothing else is gone through in its file, however many documents it has.
 //!
@@ -35,7 +35,7 @@ use lookalike_model::{Candidate, DocNumber, NodeId, Removal, VerifiedPair};
 use lookalike_store::bits::Bits;
 use lookalike_store::file::{Records, Run, RunWriter};
 use lookalike_store::sort::{Codec, Couples};
-use lookalike_store::symbols::{Block, BlockBuilder, SpoolReader, SpoolWriter};
+use lookalike_store::symbols::{Block, BlockBuilder, SymbolReader, SymbolWriter};
 #[cfg(test)]
 pub(crate) use neighbours::NeighbourLists;
 use oversized::OversizedComponent;
@@ -92,8 +92,8 @@ pub(crate) fn verify(ctx: &Context<'_>, catalogue: &Catalogue) -> Result<Tally, 
     let finished_pairs = |buckets: usize| pairs * buckets as u64 / u64::from(partition.buckets.max(1));
     let keep_order = KeepOrder::new(ctx, catalogue)?;
     let all: Vec<u32> = (0..partition.buckets).collect();
-    // Every group of buckets costs a pass over all candidates and classes, and over the input or its spool
-    // where documents are not read from where they stand.
+    // Every group of buckets costs a pass over all candidates and classes, and over the input where documents
+    // are not read from where they stand.
     for group in all.chunks(MAX_OPEN_BUCKETS) {
         let todo: Vec<u32> =
             group.iter().copied().filter(|&bucket| !bucket_file(ctx, bucket, "done").exists()).collect();
@@ -162,12 +162,12 @@ fn distribute(
     })?;
     equals.into_iter().try_for_each(RunWriter::finish)?;
     // Documents that can be read from anywhere are, unless their bucket goes through files.
-    let seekable = ShardReaders::is_seekable(catalogue);
+    let random_access = ShardReaders::is_random_access(catalogue);
     let buckets: Vec<u32> =
-        buckets.iter().copied().filter(|&bucket| !seekable || partition.is_oversized(bucket)).collect();
+        buckets.iter().copied().filter(|&bucket| !random_access || partition.is_oversized(bucket)).collect();
     let of = |document: DocNumber| buckets.binary_search(&partition.bucket_of(document)).ok();
-    let create = |&bucket: &u32| SpoolWriter::create(&bucket_file(ctx, bucket, "spool"), ctx.stamp);
-    let mut spools: Vec<SpoolWriter> = buckets.iter().map(create).collect::<Result<_, _>>()?;
+    let create = |&bucket: &u32| SymbolWriter::create(&bucket_file(ctx, bucket, "symbols"), ctx.stamp);
+    let mut writers: Vec<SymbolWriter> = buckets.iter().map(create).collect::<Result<_, _>>()?;
     // Small blocks: there is one in the making for each bucket, and single documents are read again from them.
     let mut blocks: Vec<BlockBuilder> = buckets.iter().map(|_| BlockBuilder::with_limit(4 << 10)).collect();
     let mut bytes = Vec::new();
@@ -179,17 +179,17 @@ fn distribute(
         if blocks[place].push(document.get(), symbols) {
             bytes.clear();
             blocks[place].encode(&mut bytes);
-            spools[place].push(&bytes)?;
+            writers[place].push(&bytes)?;
         }
         Ok(())
     })?;
-    for (mut block, mut spool) in blocks.into_iter().zip(spools) {
+    for (mut block, mut symbols) in blocks.into_iter().zip(writers) {
         if !block.is_empty() {
             bytes.clear();
             block.encode(&mut bytes);
-            spool.push(&bytes)?;
+            symbols.push(&bytes)?;
         }
-        spool.finish()?;
+        symbols.finish()?;
     }
     Ok(())
 }
@@ -205,8 +205,12 @@ fn run_bucket(
     let mut tally = Tally::default();
     let target = bucket_file(ctx, number, "decided");
     if partition.is_oversized(number) {
-        let component =
-            OversizedComponent::open(ctx, catalogue, &bucket_file(ctx, number, "spool"), partition.capacity)?;
+        let component = OversizedComponent::open(
+            ctx,
+            catalogue,
+            &bucket_file(ctx, number, "symbols"),
+            partition.capacity,
+        )?;
         let (candidates, members) = (bucket_candidates(ctx, number)?, bucket_members(ctx, number)?);
         component.run(candidates, members, keep_order, &target, &mut tally)?;
         ctx.count_finished_pairs(
@@ -214,7 +218,7 @@ fn run_bucket(
         );
     } else {
         let parts = parts_of(ctx, catalogue, partition, number)?;
-        let found = match ShardReaders::is_seekable(catalogue) {
+        let found = match ShardReaders::is_random_access(catalogue) {
             true => run_parts(ctx, catalogue, partition, keep_order, parts)?,
             false => parts
                 .iter()
@@ -229,7 +233,7 @@ fn run_bucket(
 }
 
 /// The files of a bucket that is not done.
-const BUCKET_FILES: [&str; 3] = ["spool", "candidates", Couples::KIND];
+const BUCKET_FILES: [&str; 3] = ["symbols", "candidates", Couples::KIND];
 
 /// True when every pair has to be measured, and not only those that decide something.
 fn measures_all(ctx: &Context<'_>) -> bool {
@@ -272,7 +276,7 @@ fn parts_of(
         })?;
     }
     let open = || if own { bucket_candidates(ctx, number) } else { group::open_candidates(ctx) };
-    let most = if ShardReaders::is_seekable(catalogue) { PART_BYTES } else { u64::MAX };
+    let most = if ShardReaders::is_random_access(catalogue) { PART_BYTES } else { u64::MAX };
     parts::parts(ctx, catalogue, open, &members, most)
 }
 
@@ -424,9 +428,9 @@ fn run_sequential(
     if partition.buckets == 1 && !part.pairs.is_empty() {
         gather::symbols(ctx, catalogue, &|document| wanted.get(document), &mut add)?;
     } else if !part.pairs.is_empty() {
-        let mut spool = SpoolReader::open(&bucket_file(ctx, number, "spool"), ctx.stamp)?;
+        let mut symbols = SymbolReader::open(&bucket_file(ctx, number, "symbols"), ctx.stamp)?;
         let (mut block, mut buffer) = (Block::default(), Vec::new());
-        while spool.next(&mut block)? {
+        while symbols.next(&mut block)? {
             block.documents(
                 &mut buffer,
                 |document| wanted.get(document),

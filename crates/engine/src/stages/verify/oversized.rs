@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use super::bucket::{self, BATCH_PAIRS, DocumentPair, PairView, ViewCandidate, ViewIndex, put_pair};
 use super::neighbours::{EdgeWriter, NeighbourFile};
-use super::sets::{NeededComparison, Resident, SpooledDocuments};
+use super::sets::{DocumentsOnDisk, NeededComparison, Resident};
 use super::star::{self, Adjacency, Contender, Edge, Judge, Neighbour, Star};
 use super::tally::Tally;
 use super::{Pairs, Removals, measures_all};
@@ -81,23 +81,23 @@ impl Codec for CandidatesByPiece {
 pub(super) struct OversizedComponent<'c> {
     ctx: &'c Context<'c>,
     lookup: Lookup<'c>,
-    spooled: SpooledDocuments,
+    on_disk: DocumentsOnDisk,
     /// In order: the node of each is its index.
     documents: Vec<DocNumber>,
     memory: u64,
 }
 
 impl<'c> OversizedComponent<'c> {
-    /// Takes the documents of a spool; at most about `memory` bytes of them are in memory at a time.
+    /// Takes the documents of a file; at most about `memory` bytes of them are in memory at a time.
     pub(super) fn open(
         ctx: &'c Context<'c>,
         catalogue: &'c Catalogue,
-        spool: &Path,
+        symbols: &Path,
         memory: u64,
     ) -> Result<Self, EngineError> {
-        let spooled = SpooledDocuments::open(ctx, spool)?;
-        let documents: Vec<DocNumber> = spooled.locations.iter().map(|location| location.document).collect();
-        Ok(OversizedComponent { ctx, lookup: Lookup::new(ctx, catalogue), spooled, documents, memory })
+        let on_disk = DocumentsOnDisk::open(ctx, symbols)?;
+        let documents: Vec<DocNumber> = on_disk.locations.iter().map(|location| location.document).collect();
+        Ok(OversizedComponent { ctx, lookup: Lookup::new(ctx, catalogue), on_disk, documents, memory })
     }
 
     /// Measures and decides, and writes what came out to `target`.
@@ -167,10 +167,10 @@ impl<'c> OversizedComponent<'c> {
         tally: &mut Tally,
         take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
-        let OversizedComponent { ctx, lookup, spooled, documents, memory } = self;
+        let OversizedComponent { ctx, lookup, on_disk, documents, memory } = self;
         let floor = bucket::floor(ctx);
         let mut judge =
-            DiskJudge { ctx, lookup, spooled, part: None, records: Default::default(), memory, floor, tally };
+            DiskJudge { ctx, lookup, on_disk, part: None, records: Default::default(), memory, floor, tally };
         match ctx.recipe.cluster {
             ClusterRule::Star => judge.star(contenders, &mut neighbours, take),
             ClusterRule::Components => {
@@ -192,7 +192,7 @@ impl<'c> OversizedComponent<'c> {
         let all = measures_all(ctx);
         // Two pieces are in memory at a time, and a third of it is left for all else. Sorted by pieces, all
         // candidates of two pieces come together, and the first piece stays while the second one changes.
-        let starts = self.spooled.pieces(ctx, self.memory / 3, all);
+        let starts = self.on_disk.pieces(ctx, self.memory / 3, all);
         let mut sorted = self.by_piece(candidates, &starts)?.sorted()?;
         let mut first: Option<(u32, Resident)> = None;
         let mut next = sorted.next()?;
@@ -263,7 +263,7 @@ impl<'c> OversizedComponent<'c> {
         let piece_of = |index: usize| starts.partition_point(|&start| start <= index) as u32 - 1;
         while let Some(bytes) = candidates.next()? {
             let Candidate { pair, shared } = Candidate::decode(bytes);
-            // A candidate names documents that are in the spool, unless the input was changed since.
+            // A candidate names documents that are in its file, unless the input was changed since.
             let index =
                 |document| self.documents.binary_search(&document).map_err(|_| gather::input_changed(ctx));
             let indexes = [index(pair.first())?, index(pair.second())?];
@@ -277,7 +277,7 @@ impl<'c> OversizedComponent<'c> {
 
     fn load(&mut self, indexes: Range<usize>, sets: bool) -> Result<Resident, EngineError> {
         let mut nodes = NodeId::range(indexes.start as u32, indexes.end as u32);
-        self.spooled.load(self.ctx, &mut self.lookup, &mut nodes, sets)
+        self.on_disk.load(self.ctx, &mut self.lookup, &mut nodes, sets)
     }
 }
 
@@ -316,7 +316,7 @@ impl NeighbourBatch {
 struct DiskJudge<'c, 't> {
     ctx: &'c Context<'c>,
     lookup: Lookup<'c>,
-    spooled: SpooledDocuments,
+    on_disk: DocumentsOnDisk,
     /// The documents that are decided together, in the form in which they are compared.
     part: Option<Resident>,
     records: [Vec<u8>; 2],
@@ -332,7 +332,7 @@ impl DiskJudge<'_, '_> {
         neighbours: &mut NeighbourFile<Neighbour>,
         take: &mut star::RemovalSink<'_>,
     ) -> Result<(), EngineError> {
-        let mut star = Star::new(self.spooled.locations.len(), contenders);
+        let mut star = Star::new(self.on_disk.locations.len(), contenders);
         let mut rest = contenders;
         while !rest.is_empty() {
             self.ctx.check()?;
@@ -371,14 +371,14 @@ impl DiskJudge<'_, '_> {
             ranges.insert(contender.node, entries.len()..entries.len() + near.len());
             entries.extend_from_slice(near);
             // An entry, and what is noted while it is asked for.
-            let bytes = self.spooled.locations[contender.node.index()].bytes;
-            filled += u64::from(bytes) + SpooledDocuments::overhead_bytes(self.ctx) + 64 * near.len() as u64;
+            let bytes = self.on_disk.locations[contender.node.index()].bytes;
+            filled += u64::from(bytes) + DocumentsOnDisk::overhead_bytes(self.ctx) + 64 * near.len() as u64;
         }
         if !measures_all(self.ctx) {
             let mut nodes: Vec<NodeId> = ranges.keys().copied().collect();
             // The map gives its keys in any order, and documents are loaded in theirs.
             nodes.sort_unstable();
-            self.part = Some(self.spooled.load(self.ctx, &mut self.lookup, &mut nodes.into_iter(), true)?);
+            self.part = Some(self.on_disk.load(self.ctx, &mut self.lookup, &mut nodes.into_iter(), true)?);
         }
         Ok((&contenders[..end], NeighbourBatch { ranges, entries }))
     }
@@ -393,11 +393,11 @@ impl DiskJudge<'_, '_> {
         let mut rest = asked.as_slice();
         while let Some(own) = self.part.as_ref().filter(|_| !rest.is_empty()) {
             ctx.check()?;
-            let (now, later) = rest.split_at(self.spooled.fitting(ctx, rest, self.memory / 4));
+            let (now, later) = rest.split_at(self.on_disk.fitting(ctx, rest, self.memory / 4));
             rest = later;
             let mut others = now.chunk_by(|a, b| a.kept == b.kept).map(|same| same[0].kept);
-            let residents = self.spooled.load(ctx, &mut self.lookup, &mut others, true)?;
-            let document = |node: NodeId| self.spooled.document(node);
+            let residents = self.on_disk.load(ctx, &mut self.lookup, &mut others, true)?;
+            let document = |node: NodeId| self.on_disk.document(node);
             let compare = |&NeededComparison { kept, decided, .. }: &NeededComparison| {
                 if ctx.watch.stopped() {
                     return None;
@@ -419,20 +419,20 @@ impl DiskJudge<'_, '_> {
     fn fetch(&mut self, nodes: [NodeId; 2]) -> Result<(), EngineError> {
         self.ctx.check()?;
         // Before the two are brought in, and never behind: both must be there when they are compared.
-        self.spooled.tidy();
+        self.on_disk.tidy();
         nodes.into_iter().try_for_each(|node| match self.resident(node) {
             Some(_) => Ok(()),
-            None => self.spooled.fetch(self.ctx, node),
+            None => self.on_disk.fetch(self.ctx, node),
         })
     }
 
     fn resident(&self, node: NodeId) -> Option<&[u64]> {
         let resident = self.part.as_ref()?;
-        resident.index(self.spooled.document(node)).map(|index| resident.set(index))
+        resident.index(self.on_disk.document(node)).map(|index| resident.set(index))
     }
 
     fn set(&self, node: NodeId) -> &[u64] {
-        self.resident(node).unwrap_or_else(|| self.spooled.get(node))
+        self.resident(node).unwrap_or_else(|| self.on_disk.get(node))
     }
 
     fn pair(&mut self, a: NodeId, b: NodeId) -> Result<DocumentPair<'_>, EngineError> {
@@ -442,7 +442,7 @@ impl DiskJudge<'_, '_> {
         }
         if !self.ctx.recipe.verified {
             for (slot, node) in [a, b].into_iter().enumerate() {
-                let document = self.spooled.document(node);
+                let document = self.on_disk.document(node);
                 // Copied, since a lookup lends one record at a time.
                 self.records[slot] = self.lookup.record(document)?.to_vec();
             }
@@ -456,7 +456,7 @@ impl Judge for DiskJudge<'_, '_> {
     fn candidate(&mut self, a: NodeId, b: NodeId) -> Result<Option<Measured>, EngineError> {
         self.fetch([a, b])?;
         let measured = self.ctx.measure.compare(self.set(a), self.set(b), self.floor);
-        let documents = [a, b].map(|node| self.spooled.document(node));
+        let documents = [a, b].map(|node| self.on_disk.document(node));
         bucket::count(self.ctx, self.tally, documents, measured);
         Ok(measured)
     }
@@ -481,7 +481,7 @@ mod tests {
     use crate::tests::recipe;
     use lookalike_model::ClassId;
     use lookalike_store::file::Run;
-    use lookalike_store::symbols::{BlockBuilder, SpoolWriter};
+    use lookalike_store::symbols::{BlockBuilder, SymbolWriter};
     use proptest::prelude::*;
 
     proptest! {
@@ -515,8 +515,8 @@ mod tests {
     /// Goes through the component of documents 0 to 3, of which document 4 equals the first, in so much memory.
     fn run(ctx: &Context<'_>, memory: u64) -> Tally {
         let catalogue = Catalogue::load(ctx).unwrap();
-        let spool = ctx.file("component.spool");
-        let mut writer = SpoolWriter::create(&spool, ctx.stamp).unwrap();
+        let symbols = ctx.file("component.symbols");
+        let mut writer = SymbolWriter::create(&symbols, ctx.stamp).unwrap();
         let (mut builder, mut bytes) = (BlockBuilder::with_limit(10), Vec::new());
         gather::symbols(ctx, &catalogue, &|document| document < doc(4), &mut |document, symbols| {
             builder.push(document.get(), symbols);
@@ -536,7 +536,7 @@ mod tests {
         let members = Run::open(&ctx.file("members"), label).unwrap().records();
         let mut tally = Tally::default();
         let keep_order = KeepOrder::new(ctx, &catalogue).unwrap();
-        let component = OversizedComponent::open(ctx, &catalogue, &spool, memory).unwrap();
+        let component = OversizedComponent::open(ctx, &catalogue, &symbols, memory).unwrap();
         let candidates = crate::stages::group::open_candidates(ctx).unwrap();
         component.run(candidates, members, &keep_order, &ctx.file("out"), &mut tally).unwrap();
         tally

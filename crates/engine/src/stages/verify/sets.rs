@@ -5,7 +5,7 @@ use std::path::Path;
 
 use lookalike_hash::SortBuffers;
 use lookalike_model::{DocNumber, NodeId, Threshold};
-use lookalike_store::symbols::{Block, SpoolAccess, SpoolReader};
+use lookalike_store::symbols::{Block, SymbolAccess, SymbolReader};
 use rayon::prelude::*;
 
 use super::frequent::Frequent;
@@ -273,18 +273,18 @@ pub(super) struct NeededComparison {
 }
 
 /// Documents that are too many to be in memory together. Costs 16 bytes for each.
-pub(super) struct SpooledDocuments {
-    spool: SpoolAccess,
+pub(super) struct DocumentsOnDisk {
+    symbols: SymbolAccess,
     /// Every document, sorted: the node of each is its index.
     pub(super) locations: Vec<SpoolLocation>,
     cache: HashMap<NodeId, Vec<u64>>,
     cached_bytes: usize,
 }
 
-impl SpooledDocuments {
+impl DocumentsOnDisk {
     pub(super) fn open(ctx: &Context<'_>, path: &Path) -> Result<Self, EngineError> {
         let mut locations = Vec::new();
-        let mut reader = SpoolReader::open(path, ctx.stamp)?;
+        let mut reader = SymbolReader::open(path, ctx.stamp)?;
         let mut block = Block::default();
         loop {
             // Before the block is read: its documents are found by where it begins.
@@ -302,8 +302,8 @@ impl SpooledDocuments {
         // By document, the first field: documents are searched by halves, and that threads have read the
         // input in any order does not show.
         locations.sort_unstable();
-        Ok(SpooledDocuments {
-            spool: SpoolAccess::open(path, ctx.stamp)?,
+        Ok(DocumentsOnDisk {
+            symbols: SymbolAccess::open(path, ctx.stamp)?,
             locations,
             cache: HashMap::new(),
             cached_bytes: 0,
@@ -321,7 +321,7 @@ impl SpooledDocuments {
     pub(super) fn pieces(&self, ctx: &Context<'_>, memory: u64, sets: bool) -> Vec<usize> {
         let (mut pieces, mut filled) = (vec![0], 0);
         for (index, location) in self.locations.iter().enumerate() {
-            let bytes = if sets { location.bytes.into() } else { 0 } + SpooledDocuments::overhead_bytes(ctx);
+            let bytes = if sets { location.bytes.into() } else { 0 } + DocumentsOnDisk::overhead_bytes(ctx);
             // A document that is larger than the memory is a piece of its own: no piece is empty.
             if filled > 0 && filled + bytes > memory {
                 pieces.push(index);
@@ -338,7 +338,7 @@ impl SpooledDocuments {
         let (mut filled, mut count) = (0, 0);
         for same in asked.chunk_by(|a, b| a.kept == b.kept) {
             let bytes = self.locations[same[0].kept.index()].bytes;
-            filled += u64::from(bytes) + SpooledDocuments::overhead_bytes(ctx);
+            filled += u64::from(bytes) + DocumentsOnDisk::overhead_bytes(ctx);
             // The first one is always served: with none, whoever asks again and again would not come to an
             // end.
             if count > 0 && filled > memory {
@@ -379,7 +379,7 @@ impl SpooledDocuments {
         let (mut block, mut buffer) = (Block::default(), Vec::new());
         for offset in offsets {
             ctx.check()?;
-            self.spool.read(offset, &mut block)?;
+            self.symbols.read(offset, &mut block)?;
             block.documents(&mut buffer, inside, |document, symbols| {
                 resident.add(ctx, DocNumber::new(document), symbols);
                 Ok::<(), EngineError>(())
@@ -396,7 +396,7 @@ impl SpooledDocuments {
         }
         let location = self.locations[node.index()];
         let (mut block, mut buffer, mut set) = (Block::default(), Vec::new(), Vec::new());
-        self.spool.read(location.offset, &mut block)?;
+        self.symbols.read(location.offset, &mut block)?;
         block.documents(
             &mut buffer,
             |document| DocNumber::new(document) == location.document,
@@ -433,7 +433,7 @@ mod tests {
     use crate::catalogue::Catalogue;
     use crate::tests::context::{StageTest, as_lines, doc, node};
     use crate::tests::recipe;
-    use lookalike_store::symbols::{BlockBuilder, SpoolWriter};
+    use lookalike_store::symbols::{BlockBuilder, SymbolWriter};
     use proptest::prelude::*;
 
     fn test() -> StageTest {
@@ -558,10 +558,10 @@ mod tests {
         assert!(verified.record(0, width).is_empty(), "methods are not asked again");
     }
 
-    /// Documents 0 to 4 in a spool, each with as many symbols as its number and one more, in blocks of about three.
-    fn spooled(ctx: &Context<'_>) -> SpooledDocuments {
-        let path = ctx.file("spool");
-        let mut writer = SpoolWriter::create(&path, ctx.stamp).unwrap();
+    /// Documents 0 to 4 in a file, each with as many symbols as its number and one more, in blocks of about three.
+    fn on_disk(ctx: &Context<'_>) -> DocumentsOnDisk {
+        let path = ctx.file("symbols");
+        let mut writer = SymbolWriter::create(&path, ctx.stamp).unwrap();
         let (mut builder, mut bytes) = (BlockBuilder::with_limit(3), Vec::new());
         for document in [3u32, 0, 4, 1, 2] {
             let symbols: Vec<u64> = (0..=u64::from(document)).collect();
@@ -574,15 +574,15 @@ mod tests {
         }
         writer.push(&bytes).unwrap();
         writer.finish().unwrap();
-        SpooledDocuments::open(ctx, &path).unwrap()
+        DocumentsOnDisk::open(ctx, &path).unwrap()
     }
 
     #[test]
-    fn documents_of_a_spool_are_known_by_their_numbers() {
+    fn documents_of_a_file_are_known_by_their_numbers() {
         let test = test();
-        let spooled = spooled(&test.sketched());
+        let on_disk = on_disk(&test.sketched());
         let found: Vec<(u32, u32)> =
-            spooled.locations.iter().map(|location| (location.document.get(), location.bytes)).collect();
+            on_disk.locations.iter().map(|location| (location.document.get(), location.bytes)).collect();
         assert_eq!(found, [(0, 8), (1, 16), (2, 24), (3, 32), (4, 40)]);
     }
 
@@ -591,51 +591,51 @@ mod tests {
         let test = test();
         let ctx = test.sketched();
         let catalogue = Catalogue::load(&ctx).unwrap();
-        let (mut spooled, mut lookup) = (spooled(&ctx), Lookup::new(&ctx, &catalogue));
-        let resident = spooled.load(&ctx, &mut lookup, &mut [1, 4].map(node).into_iter(), true).unwrap();
+        let (mut on_disk, mut lookup) = (on_disk(&ctx), Lookup::new(&ctx, &catalogue));
+        let resident = on_disk.load(&ctx, &mut lookup, &mut [1, 4].map(node).into_iter(), true).unwrap();
         assert_eq!(
             (resident.documents(), resident.set(0).len(), resident.set(1).len()),
             (&[doc(1), doc(4)][..], 2, 5)
         );
-        let bare = spooled.load(&ctx, &mut lookup, &mut [1, 4].map(node).into_iter(), false).unwrap();
+        let bare = on_disk.load(&ctx, &mut lookup, &mut [1, 4].map(node).into_iter(), false).unwrap();
         assert!(bare.set(0).is_empty() && !bare.record(0, ctx.panel.width()).is_empty());
-        assert!(spooled.get(node(4)).is_empty());
-        spooled.fetch(&ctx, node(4)).unwrap();
-        assert_eq!((spooled.get(node(4)), spooled.cached_bytes), (resident.set(1), 40));
-        spooled.fetch(&ctx, node(4)).unwrap();
-        assert_eq!(spooled.cached_bytes, 40, "it is cached once");
-        spooled.tidy();
-        assert!(!spooled.get(node(4)).is_empty());
-        spooled.cached_bytes = CACHE_BYTES + 1;
-        spooled.tidy();
-        assert!(spooled.get(node(4)).is_empty());
+        assert!(on_disk.get(node(4)).is_empty());
+        on_disk.fetch(&ctx, node(4)).unwrap();
+        assert_eq!((on_disk.get(node(4)), on_disk.cached_bytes), (resident.set(1), 40));
+        on_disk.fetch(&ctx, node(4)).unwrap();
+        assert_eq!(on_disk.cached_bytes, 40, "it is cached once");
+        on_disk.tidy();
+        assert!(!on_disk.get(node(4)).is_empty());
+        on_disk.cached_bytes = CACHE_BYTES + 1;
+        on_disk.tidy();
+        assert!(on_disk.get(node(4)).is_empty());
     }
 
     #[test]
     fn pieces_are_filled_as_far_as_memory_goes() {
         let test = test();
         let ctx = test.sketched();
-        let spooled = spooled(&ctx);
-        let overhead = SpooledDocuments::overhead_bytes(&ctx);
-        assert_eq!(spooled.pieces(&ctx, u64::MAX, true), [0, 5]);
-        assert_eq!(spooled.pieces(&ctx, 1, true), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(spooled.pieces(&ctx, 2 * overhead, false), [0, 2, 4, 5]);
+        let on_disk = on_disk(&ctx);
+        let overhead = DocumentsOnDisk::overhead_bytes(&ctx);
+        assert_eq!(on_disk.pieces(&ctx, u64::MAX, true), [0, 5]);
+        assert_eq!(on_disk.pieces(&ctx, 1, true), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(on_disk.pieces(&ctx, 2 * overhead, false), [0, 2, 4, 5]);
         // Sets of 8, 16 and 24 bytes fit together, and then those of 32 and 40.
-        assert_eq!(spooled.pieces(&ctx, 3 * overhead + 48, true), [0, 3, 5]);
+        assert_eq!(on_disk.pieces(&ctx, 3 * overhead + 48, true), [0, 3, 5]);
     }
 
     #[test]
     fn as_many_questions_are_served_as_their_documents_fit() {
         let test = test();
         let ctx = test.sketched();
-        let spooled = spooled(&ctx);
-        let overhead = SpooledDocuments::overhead_bytes(&ctx);
+        let on_disk = on_disk(&ctx);
+        let overhead = DocumentsOnDisk::overhead_bytes(&ctx);
         let needed =
             |(kept, decided, entry)| NeededComparison { kept: node(kept), decided: node(decided), entry };
         let asked = [(0, 9, 0), (0, 8, 1), (1, 9, 2), (2, 9, 3)].map(needed);
-        assert_eq!(spooled.fitting(&ctx, &asked, 1), 2, "the first document always goes on");
-        assert_eq!(spooled.fitting(&ctx, &asked, 2 * overhead + 24), 3);
-        assert_eq!(spooled.fitting(&ctx, &asked, 2 * overhead + 23), 2);
-        assert_eq!(spooled.fitting(&ctx, &asked, u64::MAX), 4);
+        assert_eq!(on_disk.fitting(&ctx, &asked, 1), 2, "the first document always goes on");
+        assert_eq!(on_disk.fitting(&ctx, &asked, 2 * overhead + 24), 3);
+        assert_eq!(on_disk.fitting(&ctx, &asked, 2 * overhead + 23), 2);
+        assert_eq!(on_disk.fitting(&ctx, &asked, u64::MAX), 4);
     }
 }
