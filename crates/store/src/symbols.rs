@@ -1,4 +1,4 @@
-//! What each document is measured by, as a sequence of 64-bit symbols (hashes of its words, or its characters), in blocks with a
+//! The sequences of 64-bit symbols (hashes of words, or characters) that documents are measured by, in blocks with a
 //! dictionary each: for documents that are compared again and again and do not fit into memory.
 //!
 //! Words repeat, so a block holds each distinct symbol once and one, two or four bytes per occurrence: about half the

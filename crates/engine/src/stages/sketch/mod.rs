@@ -642,7 +642,7 @@ impl SketchBuffers {
         (digest, ctx.measure.symbols(analyses.measuring(text), &mut self.symbols))
     }
 
-    /// What a text is measured by.
+    /// Returns the symbols that a text is measured by.
     fn reread_text(&mut self, ctx: &Context<'_>, text: &str) -> &[u64] {
         let analyses = self.rereading.get_or_insert_with(|| rereading(ctx));
         analyses.start_text();
