@@ -122,9 +122,10 @@ pub(crate) fn texts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recipe::Task;
     use crate::tests::context::{StageTest, as_lines, doc};
     use crate::tests::{recipe, settings};
-    use crate::{Settings, Spool};
+    use crate::{JobRecipe, Settings, Spool};
     use std::collections::BTreeSet;
 
     #[test]
@@ -144,5 +145,22 @@ mod tests {
             assert_eq!((found[&doc(0)].as_str(), found[&doc(2)].as_str()), ("zero", "two"), "{spool:?}");
             assert!(found[&doc(3)].len() == SAMPLE_BYTES - 1 && long.starts_with(found[&doc(3)].as_str()));
         }
+    }
+
+    #[test]
+    fn texts_that_the_spool_has_not_are_read_from_the_input() {
+        // Of the right side only what may be near a document of the left side is kept.
+        let recipe = JobRecipe { task: Task::Compare, ..recipe("md5") };
+        let test =
+            StageTest::against(recipe, &as_lines(&["one two"]), &as_lines(&["three", "one two", "..."]));
+        let ctx = test.sketched();
+        let catalogue = Catalogue::load(&ctx).unwrap();
+        let readers = ShardReaders::new(&ctx, &catalogue);
+        let mut rereader = Rereader::new(&readers);
+        let kept = [0, 1, 2, 3].map(|document| rereader.has(doc(document)).unwrap());
+        assert_eq!(kept, [true, false, true, false]);
+        let found = texts(&ctx, &catalogue, &[0, 1, 2, 3].map(doc)).unwrap();
+        let found = [0, 1, 2, 3].map(|document| found[&doc(document)].as_str());
+        assert_eq!(found, ["one two", "three", "one two", "..."]);
     }
 }
