@@ -526,6 +526,7 @@ def diff(a: str, b: str, *, context: int | None = 8, profile: str = "web") -> li
     [('equal', 'The '), ('removed', 'cat '), ('added', 'dog '), ('equal', 'sat on the mat.')]
 
     Words are equal as `profile` reads them. Of equal ones `context` stand beside a change, and `…` for the others; None shows all.
+    What lies behind the part of very long texts that is compared is `uncompared`.
     """
     _check_texts(a, b)
     return [(change, "…" if text is None else text) for change, _, text in _core.diff(a, b, context, {"profile": profile})]

@@ -120,7 +120,7 @@ impl<'s> Rereader<'s> {
     }
 
     /// Hands over `documents`, which are in order, each with its row, its source and a worker to read it with: in the order
-    /// of the input.
+    /// of the input. Those that the spool does not keep are left out.
     pub(crate) fn documents(
         &mut self,
         documents: &[DocNumber],
@@ -148,7 +148,10 @@ impl<'s> Rereader<'s> {
                 rows.push(row);
             }
             let (now, later) = rest.split_at(rows.len());
-            self.read_together(shard, now, &rows, &mut take)?;
+            // Of a text that the spool does not keep nothing is read, least of all the text behind it.
+            if rows[0].length > 0 || !matches!(self.open, Some((SourceId::Spool(_), _))) {
+                self.read_together(shard, now, &rows, &mut take)?;
+            }
             rest = later;
         }
         Ok(())

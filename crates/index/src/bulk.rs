@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 
 use lookalike_corpus::{Corpus, LineReader, Shard};
-use lookalike_engine::pipeline::{self, Batch, Feed, Record, ShardEnd, Weight};
+use lookalike_engine::pipeline::{self, Batch, Feed, Record, Shape, ShardEnd, Unit, Weight};
 use lookalike_engine::walk::{Stage, Watch};
 use lookalike_engine::{EngineError, Settings};
 use lookalike_model::Rejection;
@@ -126,23 +126,19 @@ impl Index {
         mut each: impl FnMut(Portion<'_>) -> Result<(), IndexError> + Send,
     ) -> Result<(), IndexError> {
         let all = pipeline::units(corpus);
-        let units = all.get(from.unit..).unwrap_or_default();
-        let longest = corpus.options().max_document_bytes as u64;
         // The index has its own part of the memory, and so have the writer's buffers.
         let own = self.memory(settings);
-        let rest = Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() };
-        let with_index = |error: EngineError| match error {
-            EngineError::Memory { why, needed } => {
-                EngineError::Memory { why, needed: self.process_bytes(needed, settings) }
-            }
-            error => error,
+        let examination = Examination {
+            index: self,
+            corpus,
+            units: all.get(from.unit..).unwrap_or_default(),
+            from,
+            preparation,
+            settings,
+            rest: Settings { memory: settings.memory.saturating_sub(own), ..settings.clone() },
+            heavy: Mutex::new(()),
         };
-        let room = rest.buffer_bytes(longest).map_err(with_index)?;
-        // One unit after the other: what is decided depends on what came before.
-        let shape = rest.shape(room, longest).one_by_one();
         watch.begin(Stage { name: "index", total: corpus.bytes(), reads: true });
-        let done = |unit: usize| if unit == 0 { from } else { Progress::default() };
-        let heavy = Mutex::new(());
         let failed = Mutex::new(None);
         let fail = |error: IndexError| {
             lock_ignoring_poison(&failed).get_or_insert(error);
@@ -151,53 +147,19 @@ impl Index {
         let state = Mutex::new((from.total, &mut each));
         let run = pipeline::run(
             corpus,
-            units,
-            shape,
+            examination.units,
+            examination.shape()?,
             watch,
             || (LineReader::new(corpus.options()), self.buffers()),
-            |(lines, buffers), batch| {
-                if !batch.is_heavy() {
-                    return self.examine_batch(lines, buffers, batch, done(batch.unit).records, preparation);
-                }
-                // Filters that are not there yet leave their share to it.
-                let memory = rest.memory + self.unused_filter_bytes();
-                let with_room = Settings { memory, ..rest.clone() };
-                if let Err(error) = with_room.admit(batch, MADE_OF_LARGE, longest) {
-                    return ExaminedBatch::failed(batch, with_index(error).into());
-                }
-                // Large documents are handled one at a time, and leave no buffers behind.
-                let _turn = heavy.lock();
-                let examined =
-                    self.examine_batch(lines, buffers, batch, done(batch.unit).records, preparation);
-                *buffers = self.buffers();
-                examined
-            },
+            |(lines, buffers), batch| examination.batch(lines, buffers, batch),
             |unit, feed: &mut Feed<'_, ExaminedBatch>| {
-                let (mut shard, done) = (0, done(unit));
-                while let Some(examined) = feed.next()? {
-                    let mut examined = examined;
-                    if let Some(error) = examined.failed.take() {
-                        return Err(fail(error));
-                    }
-                    let mut state = lock_ignoring_poison(&state);
-                    let shards = &corpus.shards()[units[unit].clone()];
-                    let mut portion = portion(shards, &mut shard, examined, done);
-                    // An earlier process may have come further than this batch: to say less would have its
-                    // records added twice after the next kill.
-                    if portion.records.is_empty() && shard <= done.shards {
-                        continue;
-                    }
-                    portion.progress.unit = from.unit + unit;
-                    portion.progress.total = state.0 + portion.records.len() as u64;
-                    state.0 = portion.progress.total;
-                    (state.1)(portion).map_err(fail)?;
-                }
-                Ok(())
+                let (total, each) = &mut *lock_ignoring_poison(&state);
+                examination.hand_over(unit, feed, total, &mut |portion| each(portion).map_err(fail), &fail)
             },
         );
         match (failed.into_inner().ok().flatten(), run) {
             (Some(error), _) => Err(error),
-            (None, run) => Ok(run.map_err(with_index)?),
+            (None, run) => Ok(run.map_err(|error| examination.with_index(error))?),
         }
     }
 
@@ -274,6 +236,102 @@ impl Index {
             let verdicts = self.add_marked(documents, on_existing, mark)?;
             ids.iter().zip(&verdicts).try_for_each(|(id, verdict)| each(id, verdict))
         })
+    }
+}
+
+/// One pass over the documents of a corpus.
+struct Examination<'e> {
+    index: &'e Index,
+    corpus: &'e Corpus,
+    /// The units that are not done, of the first of which a part may be.
+    units: &'e [Unit],
+    from: Progress,
+    preparation: Preparation,
+    settings: &'e Settings,
+    /// The settings without the memory of the index.
+    rest: Settings,
+    /// Held while a large document is handled.
+    heavy: Mutex<()>,
+}
+
+impl Examination<'_> {
+    fn longest_document(&self) -> u64 {
+        self.corpus.options().max_document_bytes as u64
+    }
+
+    /// The memory and the threads of the work on batches.
+    fn shape(&self) -> Result<Shape, IndexError> {
+        let longest = self.longest_document();
+        let room = self.rest.buffer_bytes(longest).map_err(|error| self.with_index(error))?;
+        // One unit after the other: what is decided depends on what came before.
+        Ok(self.rest.shape(room, longest).one_by_one())
+    }
+
+    /// The part of a unit that is done.
+    fn done(&self, unit: usize) -> Progress {
+        if unit == 0 { self.from } else { Progress::default() }
+    }
+
+    /// The error about memory that is too small, with what the index takes.
+    fn with_index(&self, error: EngineError) -> EngineError {
+        match error {
+            EngineError::Memory { why, needed } => {
+                EngineError::Memory { why, needed: self.index.process_bytes(needed, self.settings) }
+            }
+            error => error,
+        }
+    }
+
+    /// Examines a batch; a large document waits for its turn.
+    fn batch(
+        &self,
+        lines: &mut LineReader,
+        buffers: &mut Result<QueryBuffers, IndexError>,
+        batch: &Batch,
+    ) -> ExaminedBatch {
+        let (index, done) = (self.index, self.done(batch.unit).records);
+        if !batch.is_heavy() {
+            return index.examine_batch(lines, buffers, batch, done, self.preparation);
+        }
+        // Filters that are not there yet leave their share to it.
+        let memory = self.rest.memory + index.unused_filter_bytes();
+        let with_room = Settings { memory, ..self.rest.clone() };
+        if let Err(error) = with_room.admit(batch, MADE_OF_LARGE, self.longest_document()) {
+            return ExaminedBatch::failed(batch, self.with_index(error).into());
+        }
+        // Large documents are handled one at a time, and leave no buffers behind.
+        let _turn = self.heavy.lock();
+        let examined = index.examine_batch(lines, buffers, batch, done, self.preparation);
+        *buffers = index.buffers();
+        examined
+    }
+
+    /// Hands over the records of a unit that are not done; `total` counts those of all units.
+    fn hand_over(
+        &self,
+        unit: usize,
+        feed: &mut Feed<'_, ExaminedBatch>,
+        total: &mut u64,
+        each: &mut dyn FnMut(Portion<'_>) -> Result<(), EngineError>,
+        fail: &dyn Fn(IndexError) -> EngineError,
+    ) -> Result<(), EngineError> {
+        let shards = &self.corpus.shards()[self.units[unit].clone()];
+        let (mut shard, done) = (0, self.done(unit));
+        while let Some(mut examined) = feed.next()? {
+            if let Some(error) = examined.failed.take() {
+                return Err(fail(error));
+            }
+            let mut portion = portion(shards, &mut shard, examined, done);
+            // An earlier process may have come further than this batch: to say less would have its records
+            // added twice after the next kill.
+            if portion.records.is_empty() && shard <= done.shards {
+                continue;
+            }
+            *total += portion.records.len() as u64;
+            (portion.progress.unit, portion.progress.total) = (self.from.unit + unit, *total);
+            each(portion)?;
+        }
+        Ok(())
     }
 }
 

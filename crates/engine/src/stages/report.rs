@@ -159,6 +159,9 @@ mod tests {
         let mut rereader = Rereader::new(&readers);
         let kept = [0, 1, 2, 3].map(|document| rereader.has(doc(document)).unwrap());
         assert_eq!(kept, [true, false, true, false]);
+        let mut read = Vec::new();
+        rereader.read(&[0, 1, 2, 3].map(doc), |document, _| read.push(document)).unwrap();
+        assert_eq!(read, [0, 2].map(doc));
         let found = texts(&ctx, &catalogue, &[0, 1, 2, 3].map(doc)).unwrap();
         let found = [0, 1, 2, 3].map(|document| found[&doc(document)].as_str());
         assert_eq!(found, ["one two", "three", "one two", "..."]);
