@@ -27,6 +27,8 @@ ONE_THREAD = {
     for name in ("RAYON_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS_MAX_THREADS")
 } | {"TOKENIZERS_PARALLELISM": "false", "DO_NOT_TRACK": "1", "PYTHONHASHSEED": "0"}
 CALIBRATION_BYTES = 3_000_000
+# Levels of instructions that lookalike is built for, the best first; a machine has the last ones of them.
+LEVELS = ["avx512-vbmi2", "avx512", "avx2", "portable"]
 # Methods that --before compares beside the default and the exact one: one that hashes all words, one that takes few.
 METHODS_BEFORE_AND_AFTER = ["simhash", "a12"]
 
@@ -157,7 +159,7 @@ class Part:
 # ── measuring ──
 
 
-def run(command):
+def run(command, **environment):
     """Runs a command on one core; what it and its children took, and what it printed."""
     core = max(os.sched_getaffinity(0))
     with open(WORK / "printed", "w+") as printed, open(WORK / "errors", "w+") as errors:
@@ -167,7 +169,7 @@ def run(command):
             stdout=printed,
             stderr=errors,
             cwd=WORK,
-            env=os.environ | ONE_THREAD,
+            env=os.environ | ONE_THREAD | environment,
             preexec_fn=lambda: os.sched_setaffinity(0, {core}),
         )
         _, status, usage = os.wait4(child.pid, 0)
@@ -186,10 +188,12 @@ def run(command):
 
 
 class Lookalike:
-    """The program as people install it, with default settings or with another method."""
+    """The program as people install it, with default settings or with another method; by the best instructions that the machine has, or
+    by those of a lower level."""
 
-    def __init__(self, program, part, method=None):
-        self.name = f"lookalike {method}" if method else "lookalike"
+    def __init__(self, program, part, method=None, level=None):
+        self.name = " ".join(filter(None, ["lookalike", method, level and f"by {level}"]))
+        self.environment = {"LOOKALIKE_CPU": level} if level else {}
         self.about = "every removal measured"
         self.program, self.part = program, part
         self.settings = ["--threads", "1", "--progress", "none", *(["--method", method] if method else [])]
@@ -199,14 +203,14 @@ class Lookalike:
 
     def turn(self):
         shutil.rmtree(self.output, ignore_errors=True)
-        return run([self.program, "dedup", self.part.file, "-o", self.output, *self.settings])[0]
+        return run([self.program, "dedup", self.part.file, "-o", self.output, *self.settings], **self.environment)[0]
 
     def score(self, judge, truth):
         """By the pairs that it lists and the removals with their witnesses; and as peers are scored, by its clusters."""
         pairs = Path(f"{self.output}-pairs.jsonl")
         shutil.rmtree(f"{pairs}.job", ignore_errors=True)
         pairs.unlink(missing_ok=True)
-        run([self.program, "pairs", self.part.file, "-o", pairs, *self.settings])
+        run([self.program, "pairs", self.part.file, "-o", pairs, *self.settings], **self.environment)
         about = [self.part.file, truth, self.part.documents]
         score = json.loads(run([judge, "score", *about, "pairs", pairs, self.output / "removed.jsonl"])[1])
         clusters = Path(f"{self.output}-clusters")
@@ -257,6 +261,28 @@ class Rival:
 
     def score(self, judge, truth):
         return json.loads(run([judge, "score", self.part.file, truth, self.part.documents, "clusters", self.output])[1])
+
+
+def levels(program, wanted):
+    """Those of the wanted levels that this machine has beside its best."""
+    found = []
+    for level in LEVELS:
+        if subprocess.run([program, "methods"], env=os.environ | {"LOOKALIKE_CPU": level}, capture_output=True).returncode == 0:
+            found.append(level)
+    for level in wanted:
+        if level not in found:
+            say(f"skipped: this machine has no {level}")
+    return [level for level in found if level in wanted and level != found[0]]
+
+
+def check_levels(systems):
+    """Results must not depend on the instructions by which they were computed."""
+    best = {system.name: system for system in systems}
+    for system in systems:
+        name, _, level = system.name.partition(" by ")
+        for file in ("removed.jsonl", "clusters.jsonl") if level else ():
+            if (system.output / file).read_bytes() != (best[name].output / file).read_bytes():
+                sys.exit(f"{system.name}: {file} is not that of the best instructions")
 
 
 def measure(systems, judge, whole, rounds):
@@ -322,8 +348,10 @@ def compare(options):
     truth = WORK / "truth.json"
     results["exact"], _ = run([judge, "exact", file, truth])
     own = [Lookalike(lookalike, whole), LookalikePairs(lookalike, whole), Lookalike(lookalike, whole, "exact")]
+    own += [Lookalike(lookalike, whole, method, level) for level in levels(lookalike, options.cpu) for method in (None, "exact")]
     systems = [*own, *rivals(options.peers, file, options)]
     figures, results["limits"] = measure(systems, judge, whole, options.rounds)
+    check_levels(own)
     results["systems"] = [
         {
             "name": system.name,
@@ -365,7 +393,7 @@ def check(results):
         if not system["name"].startswith("lookalike"):
             continue
         score = system["score"]
-        least = 1.0 if system["name"] == "lookalike exact" else 0.95
+        least = 1.0 if system["name"].startswith("lookalike exact") else 0.95
         problems = [
             score["right_pairs"] != score["pairs"] and "it lists pairs that are none",
             score["right_pairs"] < least * score["true_pairs"] and "it misses too many pairs",
@@ -381,6 +409,7 @@ def options():
     parser.add_argument("--corpus", choices=["small", "large", "generated"], default="small")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--peers", default="all", help="names with commas between, all, or none")
+    parser.add_argument("--cpu", default="", help=f"rows by the instructions of older processors: {', '.join(LEVELS)}, or all")
     parser.add_argument("--budget", type=float, default=60, help="CPU seconds of a peer in a round; slow ones get fewer documents")
     parser.add_argument("--documents", type=int, default=100_000, help="of the generated corpus")
     parser.add_argument("--upgrade", action="store_true", help="install the newest peers")
@@ -401,8 +430,11 @@ def options():
     if chosen.quick:
         chosen.rounds, chosen.budget = 1, 10
     if chosen.smoke:
-        chosen.corpus, chosen.documents, chosen.rounds, chosen.peers = "generated", 2000, 1, "none"
+        chosen.corpus, chosen.documents, chosen.rounds, chosen.peers, chosen.cpu = "generated", 2000, 1, "none", "all"
     chosen.profile = chosen.profile or ("dev" if chosen.smoke else "dist")
+    chosen.cpu = LEVELS if chosen.cpu == "all" else [name for name in chosen.cpu.split(",") if name]
+    if unknown := set(chosen.cpu) - set(LEVELS):
+        parser.error(f"no level is called {', '.join(sorted(unknown))}")
     named = {"all": [peer.name for peer in PEERS], "none": []}.get(chosen.peers, chosen.peers.split(","))
     if unknown := set(named) - {peer.name for peer in PEERS}:
         parser.error(f"no peer is called {', '.join(sorted(unknown))}")

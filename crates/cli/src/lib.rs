@@ -29,10 +29,28 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use lookalike::hash::cpu::Cpu;
 use lookalike::walk::Watch;
 
 use crate::console::{print_error, print_line, print_message};
 use crate::exit::{Failure, Outcome};
+
+/// The environment variable that names the instructions to go by: tests and benchmarks try those of older processors with it.
+const PROCESSOR: &str = "LOOKALIKE_CPU";
+
+/// Does without the instructions that [`PROCESSOR`] leaves out.
+fn limit_processor() -> Result<(), Failure> {
+    let Some(name) = std::env::var_os(PROCESSOR) else { return Ok(()) };
+    if let Some(cpu) = Cpu::available().find(|cpu| name == cpu.name()) {
+        Cpu::limit(cpu);
+        return Ok(());
+    }
+    let names: Vec<&str> = Cpu::available().map(Cpu::name).collect();
+    let (name, names) = (name.display(), names.join(", "));
+    Err(Failure::Usage(format!(
+        "{PROCESSOR} is {name}; this machine has {names}; unset it to go by the best"
+    )))
+}
 
 /// Runs the command that `arguments` (the program's own name first) ask for.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -52,6 +70,10 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return if error.use_stderr() { exit::USAGE.into() } else { ExitCode::SUCCESS };
         }
     };
+    if let Err(failure) = limit_processor() {
+        print_error(&failure);
+        return failure.code().into();
+    }
     let watch = Arc::new(Watch::default());
     // A service finishes what is under way, however long that takes within its own limits.
     let patient = matches!(command, args::Command::Serve(_));

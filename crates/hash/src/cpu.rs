@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// A level that no [`Cpu`] has.
 const UNKNOWN: u8 = u8::MAX;
 
+/// The level that [`Cpu::detect`] answers with.
+static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
+
 /// A set of instructions that code was built for. The portable one runs everywhere; a value of any other is
 /// proof that this machine has them, and what calls to functions with `#[target_feature]` rest on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,11 +34,10 @@ pub enum Cpu {
 pub struct Detected<const LEVEL: u8>(());
 
 impl Cpu {
-    /// The best that this machine has.
+    /// The best that this machine has, or what [`Cpu::limit`] has left of it.
     #[inline]
     pub fn detect() -> Cpu {
         // Every document asks several times. The standard library keeps its answers, too, but one by one.
-        static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
         match LEVEL.load(Ordering::Relaxed) {
             0 => Cpu::Portable,
             1 => Cpu::Avx2(Detected(())),
@@ -91,6 +93,22 @@ impl Cpu {
         let [avx2, avx512, vbmi2] =
             [Cpu::Avx2(Detected(())), Cpu::Avx512(Detected(())), Cpu::Avx512Vbmi2(Detected(()))];
         [Cpu::Portable, avx2, avx512, vbmi2].into_iter().filter(|&cpu| cpu <= Cpu::detect())
+    }
+
+    /// Lets this process do without what is above a level, as on an older machine: for tests and benchmarks, before anything
+    /// else has asked. Results are the same on all of them.
+    pub fn limit(cpu: Cpu) {
+        LEVEL.store(cpu.level(), Ordering::Relaxed);
+    }
+
+    /// The name of a level: `portable`, `avx2`, `avx512` or `avx512-vbmi2`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cpu::Portable => "portable",
+            Cpu::Avx2(_) => "avx2",
+            Cpu::Avx512(_) => "avx512",
+            Cpu::Avx512Vbmi2(_) => "avx512-vbmi2",
+        }
     }
 
     /// True when all instructions of [`Cpu::Avx2`] are there.

@@ -141,7 +141,31 @@ impl<'w> Grams<'w> {
             self.end += done;
             self.sum = polynomial(&self.words[self.end - 1 - self.n..self.end - 1]);
         }
-        out.extend(self.take(most - done));
+        self.roll_into(most - done, out);
+    }
+
+    /// Appends the next windows, of which there are so many.
+    fn roll_into(&mut self, mut windows: usize, out: &mut Vec<u64>) {
+        // No word leaves before the first window; and single words are no windows.
+        if self.end == self.n || self.n == 1 {
+            let before = if self.n == 1 { windows } else { windows.min(1) };
+            out.extend(self.take(before));
+            windows -= before;
+        }
+        if windows == 0 {
+            return;
+        }
+        let entering = &self.words[self.end - 1..][..windows];
+        let leaving = &self.words[self.end - 1 - self.n..][..windows];
+        let (mut sum, power, n) = (self.sum, self.power, self.n);
+        // As in `next`. A window waits for the sum before it: one product and one addition, since what enters
+        // and leaves is computed aside.
+        out.extend(entering.iter().zip(leaving).map(|(&entering, &leaving)| {
+            sum = sum.wrapping_mul(BASE).wrapping_add(entering.wrapping_sub(leaving.wrapping_mul(power)));
+            finish(sum, n)
+        }));
+        self.sum = sum;
+        self.end += windows;
     }
 }
 

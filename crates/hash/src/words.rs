@@ -392,8 +392,12 @@ mod x86 {
         WordHashes { fixed, secret }: &mut WordHashes<'_>,
         long: &mut LongWords,
     ) -> usize {
+        let lanes = _mm_setr_epi32(0, 1, 2, 3);
         let last_offset = _mm_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
+        long.clear_and_reserve(4 * starts.len());
+        fixed.iter_mut().for_each(|fixed| fixed.reserve(4 * starts.len()));
+        secret.iter_mut().for_each(|(_, hashes)| hashes.reserve(4 * starts.len()));
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
             // SAFETY: four numbers each; no offset is above the length of the text, and eight bytes behind
             // the text were written and belong to what `first` points to.
@@ -407,19 +411,71 @@ mod x86 {
             let above =
                 |most: u64| _mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpgt_epi64(length, all_4(most))));
             let (too_long, longer) = (above(8), above(16));
-            let numbers_of = |lanes: i32| {
-                (0..4u32).filter(move |lane| lanes >> lane & 1 == 1).map(move |lane| 4 * group as u32 + lane)
-            };
-            long.up_to_16.extend(numbers_of(too_long & !longer));
-            long.longer.extend(numbers_of(longer));
-            if let Some(fixed) = fixed {
-                fixed.extend_from_slice(&numbers(xxh3_of_four(word, length)));
-            }
-            if let Some((secret, hashes)) = secret {
-                hashes.extend_from_slice(&numbers(secret_hash_of_four(secret, word, length)));
+            let numbers = _mm_add_epi32(lanes, _mm_set1_epi32((4 * group as u32).cast_signed()));
+            // SAFETY: room for four numbers of each group was made behind what the lists had, and each group
+            // before has added at most four to each.
+            unsafe {
+                push_some_of_four(&mut long.up_to_16, too_long & !longer, numbers);
+                push_some_of_four(&mut long.longer, longer, numbers);
+                if let Some(fixed) = fixed {
+                    push_four(fixed, xxh3_of_four(word, length));
+                }
+                if let Some((secret, hashes)) = secret {
+                    push_four(hashes, secret_hash_of_four(secret, word, length));
+                }
             }
         }
         4 * starts.len()
+    }
+
+    /// Appends four numbers.
+    ///
+    /// # Safety
+    /// There must be room for them.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn push_four(list: &mut Vec<u64>, numbers: __m256i) {
+        // SAFETY: the caller sees to it that four places are free; they are written before they count.
+        unsafe {
+            _mm256_storeu_si256(list.as_mut_ptr().add(list.len()).cast(), numbers);
+            list.set_len(list.len() + 4);
+        }
+    }
+
+    /// The bytes that bring the chosen ones of four numbers to the front, by the bits that are set.
+    static COMPRESSED: [[u8; 16]; 16] = {
+        let mut all = [[0x80; 16]; 16];
+        let mut chosen = 0;
+        while chosen < 16 {
+            let (mut lane, mut at) = (0, 0);
+            while lane < 16 {
+                if chosen >> (lane / 4) & 1 == 1 {
+                    all[chosen][at] = lane as u8;
+                    at += 1;
+                }
+                lane += 1;
+            }
+            chosen += 1;
+        }
+        all
+    };
+
+    /// Appends those of four numbers whose bits are set.
+    ///
+    /// # Safety
+    /// There must be room for four.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    unsafe fn push_some_of_four(list: &mut Vec<u32>, chosen: i32, numbers: __m128i) {
+        let chosen = chosen & 0b1111;
+        // SAFETY: 16 bytes are read; the caller sees to it that four places are free, and as many of them count
+        // as were chosen.
+        unsafe {
+            let bytes = _mm_loadu_si128(COMPRESSED[chosen as usize].as_ptr().cast());
+            let place = list.as_mut_ptr().add(list.len());
+            _mm_storeu_si128(place.cast(), _mm_shuffle_epi8(numbers, bytes));
+            list.set_len(list.len() + chosen.count_ones() as usize);
+        }
     }
 
     #[inline]
@@ -428,66 +484,52 @@ mod x86 {
         _mm256_set1_epi64x(value.cast_signed())
     }
 
+    /// Looks up eight numbers by the low three bits of each length: their lower halves and their upper ones apart, since AVX2 looks up
+    /// numbers of 32 bits.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn numbers(lanes: __m256i) -> [u64; 4] {
-        let mut numbers = [0u64; 4];
-        // SAFETY: four numbers.
-        unsafe { _mm256_storeu_si256(numbers.as_mut_ptr().cast(), lanes) };
-        numbers
+    fn look_up(table: &[[u32; 8]; 2], length: __m256i) -> __m256i {
+        // SAFETY: eight numbers each.
+        let [low, high] = table.each_ref().map(|half| unsafe { _mm256_loadu_si256(half.as_ptr().cast()) });
+        let both = _mm256_shuffle_epi32::<0b10_10_00_00>(length);
+        _mm256_blend_epi32::<0b1010_1010>(
+            _mm256_permutevar8x32_epi32(low, both),
+            _mm256_permutevar8x32_epi32(high, both),
+        )
     }
 
-    /// The XXH3 hashes of four words. AVX2 has no lookup of 64-bit numbers in a register, so both formulas are computed from shifts of
-    /// the word, and one result is taken. Words of more than eight bytes get something, which is replaced at the end.
+    /// Lower and upper halves.
+    const fn halves(numbers: [u64; 8]) -> [[u32; 8]; 2] {
+        let mut halves = [[0; 8]; 2];
+        let mut index = 0;
+        while index < 8 {
+            halves[0][index] = numbers[index] as u32;
+            halves[1][index] = (numbers[index] >> 32) as u32;
+            index += 1;
+        }
+        halves
+    }
+
+    /// The XXH3 hashes of four words, as in [`xxh3_of_eight`].
     #[inline]
     #[target_feature(enable = "avx2")]
     fn xxh3_of_four(word: __m256i, length: __m256i) -> __m256i {
-        let is_short = _mm256_cmpgt_epi64(all_4(4), length);
-        _mm256_blendv_epi8(xxh3_up_to_8(word, length), xxh3_up_to_3(word, length), is_short)
-    }
-
-    /// The XXH3 hashes of four words of up to three bytes; other lanes mean nothing.
-    ///
-    /// Shifts are by bits: eight for each byte, and `length / 2` bytes before the one in the middle. A shift by 64 or more, or by less
-    /// than nothing, leaves 0; that happens in lanes whose result is not taken.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn xxh3_up_to_3(word: __m256i, length: __m256i) -> __m256i {
-        let half = _mm256_and_si256(_mm256_slli_epi64::<2>(length), all_4(!7));
-        let byte = |shift| _mm256_and_si256(_mm256_srlv_epi64(word, shift), all_4(0xff));
-        let last = byte(_mm256_sub_epi64(_mm256_slli_epi64::<3>(length), all_4(8)));
-        // The last byte, the length, the first byte and the middle one, from the lowest byte up.
-        let z = _mm256_or_si256(
-            _mm256_or_si256(
-                _mm256_slli_epi64::<16>(_mm256_and_si256(word, all_4(0xff))),
-                _mm256_slli_epi64::<24>(byte(half)),
-            ),
-            _mm256_or_si256(last, _mm256_slli_epi64::<8>(length)),
-        );
-        let z = _mm256_xor_si256(z, all_4(UP_TO_3));
-        let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<33>(z)), PRIME_2);
-        let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<29>(z)), PRIME_3);
-        _mm256_xor_si256(z, _mm256_srli_epi64::<32>(z))
-    }
-
-    /// The XXH3 hashes of four words of four to eight bytes; other lanes mean nothing.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn xxh3_up_to_8(word: __m256i, length: __m256i) -> __m256i {
-        // The last four bytes, and above them the first four.
-        let bits = _mm256_slli_epi64::<3>(length);
-        let tail = _mm256_srlv_epi64(word, _mm256_sub_epi64(bits, all_4(32)));
-        let tail = _mm256_and_si256(tail, all_4(0xffff_ffff));
-        let z = _mm256_add_epi64(tail, _mm256_slli_epi64::<32>(word));
-        let z = _mm256_xor_si256(z, all_4(UP_TO_8));
+        static BYTE_HALVES: [[u32; 8]; 2] = halves(BYTES);
+        static KEY_HALVES: [[u32; 8]; 2] = halves(KEYS);
+        let odd = _mm256_setr_epi64x(0, 0x0808_0808_0808_0808, 0, 0x0808_0808_0808_0808);
+        let short = _mm256_cmpgt_epi64(all_4(4), length);
+        let either = |up_to_3: u64, up_to_8: u64| _mm256_blendv_epi8(all_4(up_to_8), all_4(up_to_3), short);
+        let z = _mm256_shuffle_epi8(word, _mm256_or_si256(look_up(&BYTE_HALVES, length), odd));
+        let z = _mm256_xor_si256(z, look_up(&KEY_HALVES, length));
         // Rotations by 49 and by 24, of two shifts each: there is no instruction for them before AVX-512.
         let by_49 = _mm256_or_si256(_mm256_slli_epi64::<49>(z), _mm256_srli_epi64::<15>(z));
         let by_24 = _mm256_or_si256(_mm256_slli_epi64::<24>(z), _mm256_srli_epi64::<40>(z));
-        let z = _mm256_xor_si256(z, _mm256_xor_si256(by_49, by_24));
-        let z = multiply(z, PRIME_MX);
-        let z = _mm256_xor_si256(z, _mm256_add_epi64(_mm256_srli_epi64::<35>(z), length));
-        let z = multiply(z, PRIME_MX);
-        _mm256_xor_si256(z, _mm256_srli_epi64::<28>(z))
+        let z = _mm256_xor_si256(z, _mm256_andnot_si256(short, _mm256_xor_si256(by_49, by_24)));
+        let z = multiply(z, either(PRIME_2, PRIME_MX));
+        let shifted = _mm256_srlv_epi64(z, either(29, 35));
+        let z = _mm256_xor_si256(z, _mm256_add_epi64(shifted, _mm256_andnot_si256(short, length)));
+        let z = multiply(z, either(PRIME_3, PRIME_MX));
+        _mm256_xor_si256(z, _mm256_srlv_epi64(z, either(32, 28)))
     }
 
     /// The secret hashes of four words, as in `Secret::hash`. Words of more than eight bytes are hashed otherwise, at the end.
@@ -499,7 +541,7 @@ mod x86 {
         let outside = _mm256_sllv_epi64(all_4(!0), bits);
         let end = _mm256_sllv_epi64(all_4(END.into()), bits);
         let z = _mm256_or_si256(_mm256_andnot_si256(outside, word), end);
-        let [one, two, three] = secret.factors;
+        let [one, two, three] = secret.factors.map(|factor| all_4(factor));
         let z = multiply(_mm256_xor_si256(z, all_4(secret.start)), one);
         let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<32>(z)), two);
         let z = multiply(_mm256_xor_si256(z, _mm256_srli_epi64::<29>(z)), three);
@@ -509,16 +551,14 @@ mod x86 {
     /// The low 64 bits of products, from three products of 32 bits: AVX2 has no other.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn multiply(value: __m256i, factor: u64) -> __m256i {
+    fn multiply(value: __m256i, factor: __m256i) -> __m256i {
         // With halves `h` and `l` of both numbers the product is `ll + (hl + lh) * 2^32`; `hh` is beyond 64
         // bits. The instruction looks at the low half of each lane alone, so nothing has to be masked.
-        let low = _mm256_set1_epi64x(factor.cast_signed());
-        let high = _mm256_set1_epi64x((factor >> 32).cast_signed());
         let cross = _mm256_add_epi64(
-            _mm256_mul_epu32(value, high),
-            _mm256_mul_epu32(_mm256_srli_epi64::<32>(value), low),
+            _mm256_mul_epu32(value, _mm256_srli_epi64::<32>(factor)),
+            _mm256_mul_epu32(_mm256_srli_epi64::<32>(value), factor),
         );
-        _mm256_add_epi64(_mm256_mul_epu32(value, low), _mm256_slli_epi64::<32>(cross))
+        _mm256_add_epi64(_mm256_mul_epu32(value, factor), _mm256_slli_epi64::<32>(cross))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Same input, same recipe, same bytes: however the work is done.
 
+use lookalike::hash::cpu::Cpu;
+
 use super::job_support::{assert_same, dedup, families, pairs, results, without_digests};
 use super::support::{Folder, jsonl};
 
@@ -32,6 +34,42 @@ fn threads_memory_and_spool_change_no_byte() {
             assert_same(&first, &run(how), &format!("{recipe} {how}"));
         }
     }
+}
+
+#[test]
+fn instructions_of_the_processor_change_no_byte() {
+    let folder = Folder::new();
+    let mut documents = families(500, 5);
+    // Words of all lengths, in several scripts, and texts with a few words or none.
+    for (number, document) in documents.iter_mut().enumerate() {
+        let long = "verständnisvoll東京—ДЛИННЫЕ".repeat(number % 5);
+        document.text.push_str(&format!(" a bb ccc dddd eeeeeeeee {long} ÉCOLE n\u{fa}mero {}", number / 3));
+    }
+    documents.extend(families(3, 6).into_iter().map(|mut document| {
+        document.id.insert(0, 'x');
+        document.text.truncate(document.text.find(' ').unwrap_or_default());
+        document
+    }));
+    let input = folder.file("in.jsonl", jsonl(&documents));
+    for recipe in ["", "--method exact", "--method simhash", "--method a12", "--method sif"] {
+        let run = |cpu: Cpu| {
+            let job = folder.join("out/job");
+            dedup(recipe).path(&input).option("-o", &job).with("LOOKALIKE_CPU", cpu.name()).run().exits(0);
+            let found = results(&job);
+            std::fs::remove_dir_all(&job).unwrap();
+            found
+        };
+        let first = run(Cpu::Portable);
+        assert!(!first["removed.jsonl"].is_empty(), "{recipe}");
+        for cpu in Cpu::available().skip(1) {
+            assert_same(&first, &run(cpu), &format!("{recipe} {}", cpu.name()));
+        }
+    }
+    let unknown = dedup("--sample").with("LOOKALIKE_CPU", "z80").run().exits(2);
+    assert!(
+        unknown.stderr.starts_with("lookalike: LOOKALIKE_CPU is z80; this machine has portable"),
+        "{unknown:?}"
+    );
 }
 
 #[test]

@@ -69,6 +69,12 @@ impl Invocation {
         self
     }
 
+    /// With a variable in the environment.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
     pub(crate) fn run(self) -> RunOutput {
         self.start().end()
     }
