@@ -11,7 +11,16 @@ use crate::cpu::Cpu;
 #[derive(Debug, Default)]
 pub struct SortBuffers {
     unsorted: Vec<u64>,
+    slots: Slots,
+}
+
+/// The slots that values are put into.
+#[derive(Debug, Default)]
+struct Slots {
+    /// The place behind each, and when all values are in, that of its first.
     ends: Vec<u32>,
+    /// The numbers of those with too many values.
+    crowded: Vec<u32>,
 }
 
 impl SortBuffers {
@@ -59,7 +68,7 @@ fn append_set_by(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
 }
 
 fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
-    let SortBuffers { unsorted, ends } = buffers;
+    let SortBuffers { unsorted, slots } = buffers;
     let start = out.len();
     if unsorted.len() < SMALL_INPUT || unsorted.len() > u32::MAX as usize {
         out.extend_from_slice(unsorted);
@@ -72,7 +81,7 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
         Cpu::Avx512(_) | Cpu::Avx512Vbmi2(_) => {
             // One to two values in a slot: the windows do the rest, and fewer slots are fewer lines of the
             // cache to touch.
-            distribute(unsorted, ends, values, unsorted.len().ilog2().min(MAX_BITS), x86::LONGEST);
+            distribute(unsorted, slots, values, unsorted.len().ilog2().min(MAX_BITS), x86::LONGEST);
             // SAFETY: such a `Cpu` exists only where all that the function is built for was found; and there
             // are at least `SMALL_INPUT` values, which are more than a window has.
             unsafe { x86::sort_windows(values) };
@@ -80,7 +89,7 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
         _ => {
             // Half a value to a whole one in a slot: few meet, and insertion moves each by a place or two. It
             // grows with the square of a slot, so slots above 24 are left to the general sort.
-            distribute(unsorted, ends, values, (unsorted.len().ilog2() + 1).min(MAX_BITS), 24);
+            distribute(unsorted, slots, values, (unsorted.len().ilog2() + 1).min(MAX_BITS), 24);
             insertion_sort(values);
         }
     }
@@ -88,7 +97,8 @@ fn append(out: &mut Vec<u64>, buffers: &mut SortBuffers, cpu: Cpu) {
 
 /// Puts each value into its slot, told by its first bits. Slots of more than `longest` are sorted: equal values, or
 /// values that were made to meet, do not trouble the general way.
-fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u32, longest: u32) {
+fn distribute(unsorted: &[u64], slots: &mut Slots, values: &mut [u64], bits: u32, longest: u32) {
+    let Slots { ends, crowded } = slots;
     assert!((1..=MAX_BITS).contains(&bits));
     assert!(values.len() == unsorted.len() && u32::try_from(values.len()).is_ok());
     let slot = |value: u64| (value >> (64 - bits)) as usize;
@@ -100,10 +110,14 @@ fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u
             *ends.get_unchecked_mut(slot(value)) += 1;
         }
     }
-    // From counts to the places behind each slot.
-    let (mut end, mut most) = (0, 0);
-    for slot in &mut *ends {
-        most = most.max(*slot);
+    // From counts to the places behind each slot. One in a hundred is crowded, so the others are not looked at
+    // again.
+    crowded.clear();
+    let mut end = 0;
+    for (number, slot) in ends.iter_mut().enumerate() {
+        if *slot > longest {
+            crowded.push(number as u32);
+        }
         end += *slot;
         *slot = end;
     }
@@ -119,16 +133,11 @@ fn distribute(unsorted: &[u64], ends: &mut Vec<u32>, values: &mut [u64], bits: u
             *values.get_unchecked_mut(*end as usize) = value;
         }
     }
-    // Hashes are spread evenly and no slot is crowded as a rule, which one comparison tells. `ends` are
-    // starts by now.
-    let crowded = most > longest;
-    if crowded {
-        let all = values.len() as u32;
-        for (&start, &end) in ends.iter().zip(ends[1..].iter().chain([&all])) {
-            if end - start > longest {
-                values[start as usize..end as usize].sort_unstable();
-            }
-        }
+    // `ends` are starts by now.
+    for &slot in &*crowded {
+        let (start, next) = (ends[slot as usize], ends.get(slot as usize + 1));
+        let end = next.map_or(values.len(), |&next| next as usize);
+        values[start as usize..end].sort_unstable();
     }
 }
 
