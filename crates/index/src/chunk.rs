@@ -6,7 +6,7 @@
 //! Tables are sorted lists of postings (key, number, tag): one for the keys of each method, then ids, words, documents
 //! with the same words, and the documents that a kept one stands for.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use lookalike_hash as hash;
 
@@ -102,6 +102,57 @@ pub(crate) struct Chunk {
     pub(crate) mark: Option<Vec<u8>>,
     /// The approximate number of bytes it takes in memory.
     pub(crate) bytes: usize,
+    /// The fence of each table, once one is looked into.
+    pub(crate) fences: OnceLock<Vec<Fence>>,
+}
+
+/// Tables of fewer postings are searched by halves alone.
+const FENCED: usize = if cfg!(test) { 16 } else { 4096 };
+
+/// Postings between two posts of a fence; up to twice as many, since the posts are a power of two.
+const POSTINGS_PER_POST: usize = 4;
+
+/// Most bytes of a posting in memory, with its share of the fence.
+const POSTING_BYTES: usize = size_of::<Posting>() + size_of::<u32>() / POSTINGS_PER_POST;
+
+/// The places in a sorted table at which keys with the next leading bits begin. Keys are hashes, so that few postings are left to be
+/// looked at; a table with other keys is searched by halves between two posts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Fence {
+    /// Bits that are not leading.
+    shift: u32,
+    /// One more than there are leading numbers; none for a small table.
+    posts: Vec<u32>,
+}
+
+impl Fence {
+    fn new(table: &[Posting]) -> Self {
+        if table.len() < FENCED {
+            return Fence::default();
+        }
+        let bits = (table.len() / POSTINGS_PER_POST).ilog2();
+        let shift = u64::BITS - bits;
+        let mut posts = vec![0u32; (1 << bits) + 1];
+        for posting in table {
+            posts[(posting.0 >> shift) as usize + 1] += 1;
+        }
+        let mut before = 0;
+        for post in &mut posts {
+            before += *post;
+            *post = before;
+        }
+        Fence { shift, posts }
+    }
+
+    /// The range of places at which a key may be.
+    #[inline]
+    fn around(&self, key: u64, postings: usize) -> std::ops::Range<usize> {
+        if self.posts.is_empty() {
+            return 0..postings;
+        }
+        let leading = (key >> self.shift) as usize;
+        self.posts[leading] as usize..self.posts[leading + 1] as usize
+    }
 }
 
 impl Chunk {
@@ -127,7 +178,7 @@ impl Chunk {
             stored.body.len() + stored.record.len() + stored.id.len() + url + 200
         });
         let postings: usize = self.tables.iter().map(Vec::len).sum();
-        let rest = postings * size_of::<Posting>() + self.changes.len() * size_of::<Change>();
+        let rest = postings * POSTING_BYTES + self.changes.len() * size_of::<Change>();
         self.bytes = documents.sum::<usize>() + rest;
         self
     }
@@ -135,7 +186,9 @@ impl Chunk {
     /// The postings of a key.
     pub(crate) fn find(&self, table: usize, key: u64) -> &[Posting] {
         let postings = &self.tables[table];
-        let from = postings.partition_point(|posting| posting.0 < key);
+        let fences = self.fences.get_or_init(|| self.tables.iter().map(|table| Fence::new(table)).collect());
+        let around = fences[table].around(key, postings.len());
+        let from = around.start + postings[around].partition_point(|posting| posting.0 < key);
         let found = &postings[from..];
         // Most keys have few postings or none.
         let to = found.iter().take(4).position(|posting| posting.0 != key);
@@ -177,6 +230,7 @@ impl Chunk {
             left_out: self.left_out + later.left_out,
             mark,
             bytes: self.bytes + later.bytes,
+            fences: OnceLock::new(),
         }
     }
 }
@@ -339,7 +393,7 @@ mod tests {
         assert_eq!(chunk.clone().with_byte_count().bytes, 2 + 22 + 4 + 9 + 200);
         chunk.tables[1] = vec![(1, 0, 0), (2, 0, 0)];
         chunk.changes.push(Change { number: 9, state: State::Kept });
-        let rest = 2 * size_of::<Posting>() + size_of::<Change>();
+        let rest = 2 * (16 + 1) + size_of::<Change>();
         assert_eq!(chunk.with_byte_count().bytes, 237 + rest);
     }
 
@@ -492,6 +546,20 @@ mod tests {
             let chunk = Chunk { tables: vec![Vec::new(), postings], ..Chunk::default() };
             prop_assert_eq!(chunk.find(1, key), expected);
             prop_assert!(chunk.find(0, key).is_empty());
+        }
+
+        #[test]
+        fn a_fence_leads_to_the_same_postings(
+            keys in prop::collection::vec(prop_oneof![any::<u64>(), 0..9u64, Just(u64::MAX)], 0..400),
+            other: u64,
+        ) {
+            let mut table: Vec<Posting> = keys.iter().enumerate().map(|(number, &key)| (key, number as u32, 0)).collect();
+            table.sort_unstable();
+            let chunk = Chunk { tables: vec![table.clone()], ..Chunk::default() };
+            for &key in keys.iter().chain(&[other, 0, 1 << 63, u64::MAX]) {
+                let expected: Vec<Posting> = table.iter().copied().filter(|posting| posting.0 == key).collect();
+                prop_assert_eq!(chunk.find(0, key), expected);
+            }
         }
 
         #[test]
