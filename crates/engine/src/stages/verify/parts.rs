@@ -104,14 +104,20 @@ fn promising(
     let documents = ranks.numbers().into_iter().map(DocNumber::new).collect();
     let resident = Resident::with_records(ctx, lookup, documents)?;
     let view = PairView::new(ctx, &resident, None, lookup)?;
+    // Where a document stands in the list costs more than the rest of reading a candidate: it is left to all
+    // threads.
+    let in_view = |candidate: &Candidate| ViewCandidate {
+        pair: candidate.pair.documents().map(|document| ViewIndex::new(ranks.rank(document.get()))),
+        shared: candidate.shared,
+    };
+    // Without verification the methods are asked for their own word on every candidate later on.
+    let counts = |candidate: &ViewCandidate| !ctx.recipe.verified || view.promising(ctx, candidate);
     let (mut pairs, mut shared, mut some) = (Vec::new(), Vec::new(), Vec::new());
     loop {
         ctx.check()?;
         some.clear();
         while let Some(bytes) = records.next()? {
-            let Candidate { pair, shared } = Candidate::decode(bytes);
-            let pair = pair.documents().map(|document| ViewIndex::new(ranks.rank(document.get())));
-            some.push(ViewCandidate { pair, shared });
+            some.push(Candidate::decode(bytes));
             if some.len() == BATCH_PAIRS {
                 break;
             }
@@ -119,20 +125,12 @@ fn promising(
         if some.is_empty() {
             break;
         }
-        // Without verification the methods are asked for their own word on every candidate later on.
-        if ctx.recipe.verified {
-            let all = some.len();
-            some = some
-                .par_iter()
-                .with_min_len(1 << 10)
-                .copied()
-                .filter(|candidate| view.promising(ctx, candidate))
-                .collect();
-            ctx.count_finished_pairs((all - some.len()) as u64);
-        }
-        pairs.extend(some.iter().map(|candidate| candidate.pair));
+        let left: Vec<ViewCandidate> =
+            some.par_iter().with_min_len(1 << 10).map(in_view).filter(counts).collect();
+        ctx.count_finished_pairs((some.len() - left.len()) as u64);
+        pairs.extend(left.iter().map(|candidate| candidate.pair));
         if needs_records(ctx) {
-            shared.extend(some.iter().map(|candidate| candidate.shared));
+            shared.extend(left.iter().map(|candidate| candidate.shared));
         }
     }
     drop(view);
