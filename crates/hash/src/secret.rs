@@ -131,7 +131,7 @@ impl Secret {
 
     /// A bijection: no two numbers become one.
     #[inline]
-    fn spread(&self, number: u64) -> u64 {
+    pub(super) fn spread(&self, number: u64) -> u64 {
         let [one, two, three] = self.factors;
         // As in `mix`: odd factors and shifts, each of which can be undone. `words.rs` has the same in
         // vectors.

@@ -1,8 +1,8 @@
 //! The hashes of all words of a text: several words at once where the processor can.
 //!
 //! Nearly all words have at most eight bytes, which XXH3 hashes in two ways, by length. A branch on the length cannot
-//! be guessed, and costs more than the hash; in the lanes of a vector both ways are computed and one is taken. Longer
-//! words are noted and hashed at the end; those of up to 16 bytes apart from the others, in vectors as wide as AVX-512 has them or
+//! be guessed, and costs more than the hash; so the steps of both ways are made one, with numbers chosen by length, in the lanes of a
+//! vector or one by one. Longer words are noted and hashed at the end; those of up to 16 bytes apart from the others, in vectors as wide as AVX-512 has them or
 //! one by one, so that here, too, no branch on a length has to be guessed.
 //!
 //! Fixed hashes and those by a [`Secret`] are made in one pass where both are wanted: the bytes of a word are at hand.
@@ -10,6 +10,7 @@
 use xxhash_rust::xxh3;
 
 use super::Secret;
+use super::secret::END;
 use crate::cpu::Cpu;
 
 #[cfg(target_arch = "x86_64")]
@@ -44,7 +45,6 @@ pub struct LongWords {
 impl LongWords {
     /// Empties both lists and makes room for so many numbers in each. A list that is too small is not grown, which would
     /// copy what nobody wants any more.
-    #[cfg(target_arch = "x86_64")]
     fn clear_and_reserve(&mut self, words: usize) {
         for list in [&mut self.up_to_16, &mut self.longer] {
             list.clear();
@@ -76,8 +76,7 @@ pub fn words(words: TextWords<'_>, hashes: WordHashes<'_>) {
 fn words_on(cpu: Cpu, TextWords { text, starts, ends, long }: TextWords<'_>, mut hashes: WordHashes<'_>) {
     let words = starts.len();
     hashes.clear();
-    long.up_to_16.clear();
-    long.longer.clear();
+    long.clear_and_reserve(words);
     let text = PaddedText::new(text, starts, ends);
     let done = match cpu {
         // SAFETY: such a `Cpu` exists only where all that the function is built for was found.
@@ -88,6 +87,7 @@ fn words_on(cpu: Cpu, TextWords { text, starts, ends, long }: TextWords<'_>, mut
         Cpu::Avx2(_) => unsafe { x86::fours(&text, &mut hashes, long) },
         _ => 0,
     };
+    single::append(&text, done..words, &mut hashes, long);
     let replaced = match cpu {
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
@@ -99,7 +99,6 @@ fn words_on(cpu: Cpu, TextWords { text, starts, ends, long }: TextWords<'_>, mut
     for numbers in [&long.up_to_16[replaced..], &long.longer] {
         hashes.replace(&text, numbers);
     }
-    hashes.append(&text, done..words);
 }
 
 impl WordHashes<'_> {
@@ -123,16 +122,6 @@ impl WordHashes<'_> {
             (None, None) => {}
         }
     }
-
-    /// Appends the hashes of some words, one by one.
-    fn append(&mut self, text: &PaddedText<'_>, words: std::ops::Range<usize>) {
-        if let Some(fixed) = &mut self.fixed {
-            fixed.extend(words.clone().map(|index| xxh3::xxh3_64(text.word(index))));
-        }
-        if let Some((secret, hashes)) = &mut self.secret {
-            hashes.extend(words.map(|index| secret.hash(text.word(index))));
-        }
-    }
 }
 
 /// A text that can be read a little beyond its end.
@@ -140,10 +129,6 @@ struct PaddedText<'t> {
     bytes: &'t [u8],
     /// The first of them. Through it [`PADDING`] bytes behind the last one can be read, too, for as long as
     /// `bytes` is borrowed; a pointer that is made of the slice reaches no further than the slice.
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        expect(dead_code, reason = "gathers alone read behind the text")
-    )]
     first: *const u8,
     starts: &'t [u32],
     ends: &'t [u32],
@@ -163,9 +148,17 @@ impl<'t> PaddedText<'t> {
     }
 
     /// The last offset at which [`PADDING`] bytes can be read.
-    #[cfg(target_arch = "x86_64")]
     fn last_offset(&self) -> u32 {
         u32::try_from(self.bytes.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Eight bytes from an offset on, or from the end of the text where the offset is behind it.
+    #[inline]
+    fn eight_bytes(&self, offset: u32) -> u64 {
+        // SAFETY: `PADDING` bytes behind the text can be read.
+        let bytes =
+            unsafe { self.first.add(offset.min(self.last_offset()) as usize).cast::<[u8; PADDING]>().read() };
+        u64::from_le_bytes(bytes)
     }
 
     #[inline]
@@ -181,11 +174,100 @@ const PRIME_2: u64 = 0xc2b2_ae3d_27d4_eb4f;
 const PRIME_3: u64 = 0x1656_67b1_9e37_79f9;
 const PRIME_MX: u64 = 0x9fb2_1c65_1e98_df25;
 
+/// Masks for words of each length, and the padding behind them.
+static WORD_MASKS: [u64; 8] = {
+    let mut masks = [!0; 8];
+    let mut length = 1;
+    while length < 8 {
+        masks[length] = !(!0 << (8 * length));
+        length += 1;
+    }
+    masks
+};
+static PADDING_BYTES: [u64; 8] = {
+    let mut padding = [0; 8];
+    let mut length = 1;
+    while length < 8 {
+        padding[length] = (END as u64) << (8 * length);
+        length += 1;
+    }
+    padding
+};
+
+/// Words one by one, where there are no vectors, and those that fill none.
+mod single {
+    use super::*;
+
+    /// Appends the hashes of some words. The numbers of those that are too long go to `long`.
+    pub(super) fn append(
+        text: &PaddedText<'_>,
+        words: std::ops::Range<usize>,
+        WordHashes { fixed, secret }: &mut WordHashes<'_>,
+        long: &mut LongWords,
+    ) {
+        let numbers = words.clone().map(|index| index as u32);
+        let words = || text.starts[words.clone()].iter().zip(&text.ends[words.clone()]);
+        for (number, (start, end)) in numbers.zip(words()) {
+            match end.wrapping_sub(*start) {
+                1..=8 => {}
+                9..=16 => long.up_to_16.push(number),
+                _ => long.longer.push(number),
+            }
+        }
+        let first_eight =
+            |(&start, &end): (&u32, &u32)| (text.eight_bytes(start), u64::from(end.wrapping_sub(start)));
+        match (fixed.as_deref_mut(), secret) {
+            // Both in one pass: the products of one are made while those of the other are waited for.
+            (Some(fixed), Some((secret, hashes))) => {
+                fixed.reserve(words().len());
+                hashes.extend(words().map(first_eight).map(|(word, length)| {
+                    fixed.push(xxh3_up_to_8(word, length));
+                    secret_up_to_8(secret, word, length)
+                }));
+            }
+            (Some(fixed), None) => {
+                fixed.extend(words().map(first_eight).map(|(word, length)| xxh3_up_to_8(word, length)));
+            }
+            (None, Some((secret, hashes))) => {
+                hashes.extend(
+                    words().map(first_eight).map(|(word, length)| secret_up_to_8(secret, word, length)),
+                );
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// The XXH3 hash of a word of one to eight bytes, given eight bytes from its first on; something for other lengths.
+    #[inline]
+    fn xxh3_up_to_8(word: u64, length: u64) -> u64 {
+        // All ones for a length below four. Compilers make branches of choices between products, but not of masks.
+        let short = 0u64.wrapping_sub(u64::from(length < 4));
+        let either = |up_to_3: u64, up_to_8: u64| up_to_8 ^ (up_to_3 ^ up_to_8) & short;
+        let from = |byte: u64| word >> (byte.wrapping_mul(8) & 63);
+        let [last, middle] = [length.wrapping_sub(1), length / 2].map(|byte| from(byte) & 0xff);
+        let up_to_3 = last | length << 8 | (word & 0xff) << 16 | middle << 24;
+        // The last four bytes, and above them the first four.
+        let up_to_8 = from(length.wrapping_sub(4)) & 0xffff_ffff | word << 32;
+        let z = either(up_to_3 ^ UP_TO_3, up_to_8 ^ UP_TO_8);
+        let z = z ^ (z.rotate_left(49) ^ z.rotate_left(24)) & !short;
+        let z = z.wrapping_mul(either(PRIME_2, PRIME_MX));
+        let z = z ^ (z >> (either(29, 35) & 63)).wrapping_add(length & !short);
+        let z = z.wrapping_mul(either(PRIME_3, PRIME_MX));
+        z ^ z >> (either(32, 28) & 63)
+    }
+
+    /// The hash by a secret of such a word.
+    #[inline]
+    fn secret_up_to_8(secret: &Secret, word: u64, length: u64) -> u64 {
+        let length = length as usize % 8;
+        secret.spread(word & WORD_MASKS[length] | PADDING_BYTES[length])
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
 
-    use super::super::secret::END;
     use super::super::x86::{all, multiply as multiply_8};
     use super::*;
 
@@ -220,26 +302,6 @@ mod x86 {
         keys
     };
 
-    /// Masks for words of each length, and the padding behind them.
-    static WORD_MASKS: [u64; 8] = {
-        let mut masks = [!0; 8];
-        let mut length = 1;
-        while length < 8 {
-            masks[length] = !(!0 << (8 * length));
-            length += 1;
-        }
-        masks
-    };
-    static PADDING_BYTES: [u64; 8] = {
-        let mut padding = [0; 8];
-        let mut length = 1;
-        while length < 8 {
-            padding[length] = (END as u64) << (8 * length);
-            length += 1;
-        }
-        padding
-    };
-
     /// Hashes eight words at a time, as many as there are; returns how many. The numbers of those that are too long go to
     /// `long`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,bmi1,popcnt")]
@@ -254,7 +316,6 @@ mod x86 {
         let last_offset = _mm256_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<8>().0, text.ends.as_chunks::<8>().0);
         // Room for all at once: the loop stores through pointers, without a look at capacities.
-        long.clear_and_reserve(8 * starts.len());
         fixed.iter_mut().for_each(|fixed| fixed.reserve(8 * starts.len()));
         secret.iter_mut().for_each(|(_, hashes)| hashes.reserve(8 * starts.len()));
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
@@ -395,7 +456,6 @@ mod x86 {
         let lanes = _mm_setr_epi32(0, 1, 2, 3);
         let last_offset = _mm_set1_epi32(text.last_offset().cast_signed());
         let (starts, ends) = (text.starts.as_chunks::<4>().0, text.ends.as_chunks::<4>().0);
-        long.clear_and_reserve(4 * starts.len());
         fixed.iter_mut().for_each(|fixed| fixed.reserve(4 * starts.len()));
         secret.iter_mut().for_each(|(_, hashes)| hashes.reserve(4 * starts.len()));
         for (group, (starts, ends)) in starts.iter().zip(ends).enumerate() {
