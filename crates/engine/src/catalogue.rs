@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use lookalike_corpus::{Format, Shard};
 use lookalike_model::{DocNumber, InputPlace, Unit};
-use lookalike_store::file::{RandomAccess, Records, Run};
+use lookalike_store::file::{BLOCK, CACHED_BLOCKS, RandomAccess, Records, Run};
 
 use crate::context::Context;
 use crate::error::EngineError;
@@ -273,6 +273,8 @@ pub(crate) struct Lookup<'c> {
     ctx: &'c Context<'c>,
     catalogue: &'c Catalogue,
     open: BTreeMap<usize, OpenUnit>,
+    /// Blocks of each file that stay in memory.
+    cached_blocks: usize,
 }
 
 /// The files of a unit, as far as they were asked for.
@@ -285,7 +287,28 @@ struct OpenUnit {
 
 impl<'c> Lookup<'c> {
     pub(crate) fn new(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Self {
-        Lookup { ctx, catalogue, open: BTreeMap::new() }
+        Lookup { ctx, catalogue, open: BTreeMap::new(), cached_blocks: CACHED_BLOCKS }
+    }
+
+    /// A lookup for names of documents that come in no order, with so many bytes for what was read.
+    ///
+    /// A block is read for every name that is in none of those at hand, which for pairs without number takes longer than all before.
+    fn with_memory(ctx: &'c Context<'c>, catalogue: &'c Catalogue, bytes: u64) -> Self {
+        let mut lookup = Lookup::new(ctx, catalogue);
+        // Rows lead to names: two files of each unit.
+        let files = 2 * lookup.most_open_units().min(catalogue.units.len()).max(1) as u64;
+        lookup.cached_blocks = CACHED_BLOCKS.max((bytes / files / BLOCK as u64) as usize);
+        lookup
+    }
+
+    /// A lookup for names, with a quarter of what is left of memory: beside it a table is written, from what a sorter has.
+    pub(crate) fn for_table(ctx: &'c Context<'c>, catalogue: &'c Catalogue) -> Self {
+        Self::with_memory(ctx, catalogue, ctx.budget.free(catalogue.len().into(), 16) / 4)
+    }
+
+    /// Most units that are held open at once.
+    fn most_open_units(&self) -> usize {
+        (MAX_OPEN_UNITS_BY_ALL_THREADS / self.ctx.settings.threads.max(1)).clamp(2, MAX_OPEN_UNITS)
     }
 
     /// The number of a document in its unit, and one of the unit's files.
@@ -299,14 +322,14 @@ impl<'c> Lookup<'c> {
         let unit = self.catalogue.unit_of(document);
         let local = u64::from(document.get() - self.catalogue.bases[unit]);
         let ctx = self.ctx;
-        let most = (MAX_OPEN_UNITS_BY_ALL_THREADS / ctx.settings.threads.max(1)).clamp(2, MAX_OPEN_UNITS);
-        if !self.open.contains_key(&unit) && self.open.len() >= most {
+        if !self.open.contains_key(&unit) && self.open.len() >= self.most_open_units() {
             self.open.clear();
         }
+        let cached_blocks = self.cached_blocks;
         let slot = file(self.open.entry(unit).or_default());
         if slot.is_none() {
             let path = self.catalogue.file(ctx, unit, what);
-            *slot = Some(RandomAccess::new(Run::open(&path, ctx.label(what, width))?));
+            *slot = Some(RandomAccess::with_cache(Run::open(&path, ctx.label(what, width))?, cached_blocks));
         }
         Ok((local, slot.as_mut().expect("it was just put there")))
     }

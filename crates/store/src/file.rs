@@ -28,8 +28,8 @@ const MAGIC: &[u8; 8] = b"lookrun\n";
 const VERSION: u32 = 2;
 const HEADER: usize = 72;
 const SUM: usize = 8;
-/// Blocks are this long unless a label says otherwise.
-const BLOCK: usize = 8 << 10;
+/// Bytes of a block, unless a label says otherwise.
+pub const BLOCK: usize = 8 << 10;
 /// Blocks that a sequential reader reads at a time.
 const READ_BLOCKS: u64 = 8;
 
@@ -476,14 +476,14 @@ impl Records {
     }
 }
 
-/// Blocks of a run that stay in memory.
-const CACHED_BLOCKS: usize = 32;
+/// Blocks of a run that stay in memory, unless more are asked for.
+pub const CACHED_BLOCKS: usize = 32;
 
 /// Any record of a run, in any order; some blocks are cached, each in the slot that its number gives it.
 #[derive(Debug)]
 pub struct RandomAccess {
     run: Run,
-    cache: [CachedBlock; CACHED_BLOCKS],
+    cache: Vec<CachedBlock>,
 }
 
 /// A cached block, unless it has no number.
@@ -496,7 +496,14 @@ struct CachedBlock {
 impl RandomAccess {
     /// Reads the records of a run.
     pub fn new(run: Run) -> Self {
-        RandomAccess { run, cache: Default::default() }
+        Self::with_cache(run, CACHED_BLOCKS)
+    }
+
+    /// Reads the records of a run, of which up to so many blocks, one at least, stay in memory.
+    pub fn with_cache(run: Run, blocks: usize) -> Self {
+        let all = run.bytes().div_ceil(run.block as u64);
+        let slots = all.clamp(1, blocks.max(1) as u64) as usize;
+        RandomAccess { run, cache: std::iter::repeat_with(CachedBlock::default).take(slots).collect() }
     }
 
     /// Number of records.
@@ -535,7 +542,8 @@ impl RandomAccess {
     /// The block with this byte, and the byte's place in it.
     fn cached_block(&mut self, offset: u64) -> Result<(&[u8], usize), StoreError> {
         let number = offset / self.run.block as u64;
-        let cached = &mut self.cache[number as usize % CACHED_BLOCKS];
+        let slot = number as usize % self.cache.len();
+        let cached = &mut self.cache[slot];
         if cached.number != Some(number) {
             cached.number = None;
             self.run.blocks(number, 1, &mut cached.bytes)?;
@@ -585,11 +593,13 @@ mod tests {
             assert_eq!(all(&path).unwrap(), (0..records).collect::<Vec<_>>());
             let run = Run::open(&path, LABEL).unwrap();
             assert_eq!((run.count(), run.mark()), (records, 99));
-            let mut access = RandomAccess::new(run);
-            for index in [records / 3, records.saturating_sub(1), 0] {
-                match access.record(index) {
-                    Ok(record) => assert_eq!(record[..8], index.to_le_bytes()),
-                    Err(error) => assert!(records == 0, "{error}"),
+            for blocks in [0, 1, 3, CACHED_BLOCKS, usize::MAX] {
+                let mut access = RandomAccess::with_cache(Run::open(&path, LABEL).unwrap(), blocks);
+                for index in [records / 3, records.saturating_sub(1), 0, records / 3] {
+                    match access.record(index) {
+                        Ok(record) => assert_eq!(record[..8], index.to_le_bytes()),
+                        Err(error) => assert!(records == 0, "{error}"),
+                    }
                 }
             }
         }

@@ -403,7 +403,7 @@ pub(crate) fn each_match<E: From<EngineError>>(
     let directed = ctx.directed();
     // A lookup has few units open at a time: with one for both sides, each would close the files of the
     // other.
-    let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let (mut lefts, mut rights) = (Lookup::new(ctx, catalogue), Lookup::for_table(ctx, catalogue));
     let run = Run::open(&ctx.file(FILE), Pairs::label(ctx));
     let mut records = run.map_err(EngineError::from)?.records();
     let mut places = PlaceMap::open(ctx)?;

@@ -63,7 +63,7 @@ fn write_removed(
     let components = ctx.recipe.cluster == ClusterRule::Components;
     // Removed documents come in order, their witnesses in none: a lookup for each keeps the units of the
     // former open.
-    let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let (mut own, mut other) = (Lookup::new(ctx, catalogue), Lookup::for_table(ctx, catalogue));
     removals(ctx, |removal| {
         let names = own.names(removal.document)?;
         let witness = other.names(removal.witness)?;

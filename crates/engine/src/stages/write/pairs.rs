@@ -158,7 +158,7 @@ fn write_pairs(
     let mut rows = RowWriter::create(&target, outputs.format, pairs::COLUMNS, &ctx.recipe.to_toml())?;
     // Pairs are sorted by their first document, and the second one is anywhere: it must not close the units
     // of the first.
-    let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::new(ctx, catalogue));
+    let (mut first, mut second) = (Lookup::new(ctx, catalogue), Lookup::for_table(ctx, catalogue));
     let directed = ctx.directed();
     let mut sorted = sorter.sorted()?;
     let mut count = 0;
