@@ -11,7 +11,7 @@
 //! assert!(mirrors.into_iter().all(|pair| pair.intersection == pair.union));
 //! ```
 //!
-//! `crates/lookalike/tests/truth.rs` reads all planted pairs of the sample back through the readers and extractors.
+//! `crates/lookalike/tests/facade/truth.rs` reads all planted pairs of the sample back through the readers and extractors.
 
 use serde::{Deserialize, Serialize};
 

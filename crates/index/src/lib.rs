@@ -9,7 +9,7 @@
 //! writer. A reader holds the list as it was when it began, so that it sees one moment and waits for nobody.
 //!
 //! Documents with equal words are one class: the first has the keys and the record, the others lead to it. So a copy
-//! costs a row, its names and its text. `tests/same_as_jobs.rs` compares every method, in an index with tiny parts, with
+//! costs a row, its names and its text. `tests/index/same_as_jobs.rs` compares every method, in an index with tiny parts, with
 //! `dedup` and `pairs` of the engine.
 //!
 //! - `index`: an open index, and what its folder holds; `shared_state`: what readers, the writer and its compactor share

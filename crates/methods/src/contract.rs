@@ -1,6 +1,6 @@
 //! The contract that every method keeps, and that the engine relies on.
 //!
-//! `tests/contract.rs` holds all methods of this crate to it; [`check`] is for the tests of a method that a program adds by
+//! `tests/methods/contract.rs` holds all methods of this crate to it; [`check`] is for the tests of a method that a program adds by
 //! [`register`](crate::register). A broken promise is told in a sentence.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! `first-word`: documents that begin with the same word are near-duplicates. A template, built for tests only.
 //!
 //! To write a method, copy this file, add its `mod` to `lib.rs`, then name its `ABOUT` in [`crate::METHODS`]. From then on the contract test in
-//! `tests/contract.rs` runs it, too. This paragraph becomes what the method does, in a few sentences, and the paper
+//! `tests/methods/contract.rs` runs it, too. This paragraph becomes what the method does, in a few sentences, and the paper
 //! that it comes from.
 
 use lookalike_hash as hash;

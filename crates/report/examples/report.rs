@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p lookalike-report --example report -- report.html`
 
-#[path = "../tests/example/mod.rs"]
+#[path = "../tests/report/example/mod.rs"]
 mod example;
 
 fn main() -> std::io::Result<()> {

@@ -21,7 +21,7 @@
 //! - `page_registry`: the part that builders of indexes share
 //! - `tantivy`, `sqlite`, `http`: engines, by the features of these names
 //!
-//! `tests/contract.rs` compares all engines with a plain scan of the same pages; `scripts/omega` does so with Xapian's
+//! `tests/engines/contract.rs` compares all engines with a plain scan of the same pages; `scripts/omega` does so with Xapian's
 //! omega on loopback.
 
 pub mod building;

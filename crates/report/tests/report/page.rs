@@ -8,10 +8,8 @@ use lookalike_report::{
 };
 use proptest::prelude::*;
 
-mod example;
-mod markup;
-
-use markup::{assert_balanced, hostile, tags};
+use crate::example;
+use crate::markup::{assert_balanced, hostile, tags};
 
 /// A small report in which every text is `text`.
 fn filled(text: &str) -> Report {

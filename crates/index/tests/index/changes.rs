@@ -1,7 +1,5 @@
 //! An index agrees with a plain list after any order of adding, deleting, flushing, merging, closing and copying.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -9,7 +7,7 @@ use lookalike_index::{Index, Mode, OnExistingId, PreparedDocument, QueryBuffers,
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use support::{THRESHOLD, assert_clean, create, prepared, words, writing};
+use crate::support::{THRESHOLD, assert_clean, create, prepared, words, writing};
 
 /// A document as a test makes it: which family, which words are others, how it is written.
 #[derive(Debug, Clone)]

@@ -3,9 +3,7 @@
 use lookalike_report::{Change, Comparison, Kind, Review, ReviewProgress, Segment, TextSpans, review_page};
 use proptest::prelude::*;
 
-mod markup;
-
-use markup::{assert_balanced, hostile, tags};
+use crate::markup::{assert_balanced, hostile, tags};
 
 /// A page in which every text is `text`.
 fn page(text: &str, at: u64) -> String {
@@ -66,7 +64,7 @@ fn buttons_that_lead_nowhere_cannot_be_pressed() {
 
 #[test]
 fn the_script_cannot_be_ended_by_its_own_text() {
-    let script = include_str!("../src/review.js");
+    let script = include_str!("../../src/review.js");
     assert!(!script.contains('<') && !script.contains("innerHTML"));
 }
 

@@ -1,8 +1,6 @@
 //! Tests of the limits of an engine over HTTP: the hosts that it talks to, the bytes that it reads, and odd answers.
 
-mod common;
-
-use common::server::{Response, Server};
+use crate::common::server::{Response, Server};
 use lookalike_search_engines::engine::NEVER_RETRY;
 use lookalike_search_engines::{EngineError, Options, Query, SearchEngine, open};
 use serde_json::json;

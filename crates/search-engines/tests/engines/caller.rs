@@ -1,12 +1,11 @@
 //! Tests of the caller and of its record: budget, pauses, retries, transcripts, faults.
 
-mod common;
-
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use common::server::{Response, Server};
-use common::{Page, plain, tantivy, vocabulary};
+use crate::common;
+use crate::common::server::{Response, Server};
+use crate::common::{Page, plain, tantivy, vocabulary};
 use lookalike_search_engines::{
     CallPolicy, Caller, Counts, EngineError, FaultPlan, FaultyEngine, Options, Query, SearchEngine, open,
 };

@@ -2,11 +2,9 @@
 //!
 //! `scripts/omega` starts one and runs these tests; without it they are skipped, and say so.
 
-mod common;
-
 use std::path::PathBuf;
 
-use common::{Page, check_contract, queries};
+use crate::common::{Page, check_contract, queries};
 use lookalike_search_engines::{CallPolicy, Caller, Options, Query, SearchEngine, open};
 
 /// The description of a running omega, and its pages.

@@ -1,14 +1,13 @@
 //! Two crawls and what is known of them: counted again by a reader that shares no code with the generator.
 
-#[expect(dead_code, reason = "other tests read documents of a plan")]
-mod reader;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use lookalike_generate::crawls::files::{Files, WrittenCounts, write};
 use lookalike_generate::crawls::{CopyKind, CrawlItem, Crawls, Fate, JudgedPage, NEAR, Spelling};
 use proptest::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::reader;
 
 const SMALL: Crawls = Crawls { old: 400, new: 900, judged: 150, segments: 20, seed: 3 };
 

@@ -1,14 +1,14 @@
 //! The examples run and find what they say; each asserts its own result.
 
-#[path = "../examples/crawler.rs"]
+#[path = "../../examples/crawler.rs"]
 mod crawler;
-#[path = "../examples/folder_of_files.rs"]
+#[path = "../../examples/folder_of_files.rs"]
 mod folder_of_files;
-#[path = "../examples/own_method.rs"]
+#[path = "../../examples/own_method.rs"]
 mod own_method;
-#[path = "../examples/texts_in_memory.rs"]
+#[path = "../../examples/texts_in_memory.rs"]
 mod texts_in_memory;
-#[path = "../examples/two_corpora.rs"]
+#[path = "../../examples/two_corpora.rs"]
 mod two_corpora;
 
 #[test]

@@ -1,7 +1,5 @@
 //! Cut, damaged, copied, shared: an index says what it knows, or why it cannot, and never something else.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +13,7 @@ use lookalike_index::{
     Answer, CreateOptions, Entry, Index, IndexError, Mode, OnExistingId, State, Verdict, WriterOptions,
 };
 
-use support::{assert_clean, create, prepared, recipe, words, writing};
+use crate::support::{assert_clean, create, prepared, recipe, words, writing};
 
 /// The text of a document: every family has members that are near each other, some of them equal.
 fn text(number: u32) -> String {

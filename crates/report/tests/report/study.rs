@@ -7,9 +7,7 @@ use lookalike_report::study::{
 use lookalike_report::{Study, study_page, study_text};
 use proptest::prelude::*;
 
-mod markup;
-
-use markup::{assert_balanced, hostile, tags};
+use crate::markup::{assert_balanced, hostile, tags};
 
 fn axis(name: &str) -> Axis {
     Axis { name: name.to_owned(), ..Axis::default() }

@@ -1,10 +1,10 @@
 //! The truth is true: counted again by a reader that shares no code with the generator.
 
-mod reader;
-
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use lookalike_generate::{Kind, Language, Plan, sample};
+
+use crate::reader;
 
 #[test]
 fn every_planted_pair_has_the_similarity_that_it_is_said_to_have() {

@@ -1,9 +1,7 @@
 //! One contract for all engines: their answers are those of a plain scan.
 
-mod common;
-
-use common::server::Server;
-use common::{
+use crate::common::server::Server;
+use crate::common::{
     Page, Scan, borrowed, check_contract, generated, is_cut_alike, plain, queries, sqlite, tantivy,
 };
 use lookalike_search_engines::building::{BuildOptions, IndexBuilder, build};

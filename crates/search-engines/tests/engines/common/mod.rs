@@ -1,6 +1,5 @@
 //! The parts that tests of engines share: pages, the plainest search there is, the contract that every engine holds, and a server
 //! on the loopback interface.
-#![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub(crate) mod server;
 

@@ -1,0 +1,4 @@
+//! Censuses of engines whose sizes are known.
+
+mod coverage;
+mod known;

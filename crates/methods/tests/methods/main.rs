@@ -1,0 +1,5 @@
+//! All methods: the contract, published vectors, and the list of them.
+
+mod contract;
+mod published;
+mod registered;
