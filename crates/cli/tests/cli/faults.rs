@@ -207,7 +207,6 @@ fn damage(
         "work/u000001.docs",
         "work/o000001.payload",
         "work/classes.done",
-        "work/candidates",
         "work/candidates.done",
         "work/buckets.plan",
         "work/b000000.decided",

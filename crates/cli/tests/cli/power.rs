@@ -101,7 +101,6 @@ fn assert_survives_losses(
     let expected = everything(&expected_out);
     let job_name = if table.starts_with("pairs") { "pairs.jsonl.job" } else { "job" };
     let stops = [
-        "work/u000000.docs",
         "work/classes.done",
         "work/candidates.done",
         "work/buckets.plan",
