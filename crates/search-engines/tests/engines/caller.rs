@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::common;
 use crate::common::server::{Response, Server};
-use crate::common::{Page, plain, tantivy, vocabulary};
+use crate::common::{Page, plain, sqlite, tantivy, vocabulary};
 use lookalike_search_engines::{
     CallPolicy, Caller, Counts, EngineError, FaultPlan, FaultyEngine, Options, Query, SearchEngine, open,
 };
@@ -177,7 +176,7 @@ fn a_transcript_of_another_engine_is_refused() {
     first.search(&Query::all(["or"]), 5).unwrap();
     drop(first);
     let others: [Box<dyn SearchEngine>; 2] = [
-        Box::new(common::sqlite(folder.path(), &pages, 10)),
+        Box::new(sqlite(folder.path(), &pages, 10)),
         faulty(folder.path(), &pages, FaultPlan { claims: 2.0, ..FaultPlan::default() }),
     ];
     for other in others {

@@ -1,4 +1,4 @@
-//! Real search engines, each against a plain scan of the same pages.
+//! Search engines from outside: their answers against a plain scan of the same pages, their limits and their faults.
 
 mod caller;
 mod common;
